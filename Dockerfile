@@ -9,9 +9,8 @@ RUN npm run build && node prune-packages.mjs
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
-# The gateway needs more memory while it starts than afterwards. With the two MALLOC settings, glibc returns unused
-# memory to the operating system. With the two MALLOC settings, an idle gateway process therefore uses about 30 MB less
-# memory.
+# The gateway needs more memory while it starts than afterwards. The two MALLOC settings make glibc return unused memory
+# to the operating system. With the two MALLOC settings, an idle gateway process therefore uses about 30 MB less memory.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=build /app/package.json ./

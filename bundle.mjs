@@ -10,8 +10,8 @@ import { externalPackages } from './external-packages.mjs';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * The files and folders from which dist/ is built. The list contains package-lock.json, because dist/ also contains the
- * npm packages in node_modules.
+ * The files and folders from which dist/ is built. The list of source files contains package-lock.json, because dist/
+ * also contains the npm packages in node_modules.
  */
 const sources = [
   ...[
@@ -44,9 +44,9 @@ async function stampOfSources() {
 
 /**
  * Makes every import of the package graphql load the same copy of the package. Some packages import the ES modules of
- * graphql, and other packages load the CommonJS files of graphql. Without this plugin, the bundle would therefore
- * contain two copies of graphql. The gateway would then fail, because one copy of graphql rejects a schema that the
- * other copy has created.
+ * graphql, and other packages load the CommonJS files of graphql. Without this plugin of the bundler, the bundle would
+ * therefore contain two copies of graphql. The gateway would then fail, because one copy of graphql rejects a schema
+ * that the other copy has created.
  */
 const oneGraphql = {
   name: 'one-graphql',
@@ -88,7 +88,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     mainFields: ['module', 'main'],
     target: 'node20',
     format: 'esm',
-    // The banner defines `require`, because CommonJS packages in the bundle load Node's own modules with `require`.
+    // The banner (the code at the start of the bundle) defines `require`, because CommonJS packages in the bundle load
+    // Node's own modules with `require`.
     banner: {
       js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },

@@ -17,7 +17,7 @@ const documentsOf = (folder: string, options: object = {}) => ({
 
 /**
  * In the generated code of the command line, enum values have the same names as in the GraphQL schema. The command line
- * derives the allowed values of its options from these names.
+ * uses these enum names as the allowed values of its options.
  */
 const enumValues = {
   enumType: 'const',

@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os';
 import { installPackages } from '../tools/install.mjs';
 
 /**
- * The checks of `npm run check`. Each check is an npm script in package.json. The array starts with the slowest checks,
- * because `npm run check` starts the checks in the order of this array.
+ * The checks that `npm run check` runs. Each check is an npm script in package.json. The array starts with the slowest
+ * checks, because `npm run check` starts the checks in the order of this array.
  */
 const checks = [
   'format:check',

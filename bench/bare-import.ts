@@ -4,13 +4,13 @@ import { bulkLocations, locationId } from './world.ts';
 
 // This file imports rows with plain SQL statements, which go directly to the database and not through the gateway.
 
-/** The id of the location whose whitelist the measured imports change. */
+/** The id of the location whose whitelist the benchmark's imports change. */
 export const importTarget = locationId(bulkLocations.import);
 
 /** The maximum number of rows that one import request, or one plain SQL statement, writes in the benchmark. */
 const rowsAtOnce = 10_000;
 
-/** A row of a measured import. */
+/** A row of an import whose speed the benchmark measures. */
 export interface ImportedRow {
   referenceId: string;
   plateType: string;
@@ -20,7 +20,7 @@ export interface ImportedRow {
   note?: string;
 }
 
-/** The mode of a measured import. */
+/** The import mode that the benchmark measures. */
 export type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
 const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
@@ -48,7 +48,8 @@ const bareStatements: Record<Mode, string> = {
 };
 
 /**
- * Writes the rows of an import with plain SQL statements. Each SQL statement writes as many rows as one import request.
+ * Writes the rows of an import with plain SQL statements. Each SQL statement writes as many rows as one import request
+ * of the benchmark contains.
  */
 export async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
   for (let first = 0; first < written.length; first += rowsAtOnce) {

@@ -18,8 +18,8 @@ export interface ComparedCase {
   tolerance?: number;
   /**
    * The rounds (short measurements) of this benchmark case are `roundFactor` times as long as the rounds of other
-   * benchmark cases. The default is 1. A round must be several times as long as the response time. The benchmark does
-   * not count responses that are incomplete at the end of a round.
+   * benchmark cases. The default is 1. A round must be several times as long as the response time of a request. The
+   * benchmark does not count responses that are incomplete at the end of a round.
    */
   roundFactor?: number;
   /**
@@ -101,8 +101,8 @@ export const comparedCases: readonly ComparedCase[] = [
     peer: 'hand-written',
     statuses: [200],
     // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. A gate
-    // decision by camera text may take 1.2 times as long as a gate decision by plate. The goal for camera texts is
-    // therefore 1.5 divided by 1.2.
+    // decision by camera text may take 1.2 times as long as a gate decision by plate. The goal for gate decisions by
+    // camera text is therefore 1.5 divided by 1.2.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

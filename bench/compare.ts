@@ -82,8 +82,9 @@ async function limitsOf(
 }
 
 /**
- * The numbers of the requests that the benchmark sends to both servers before it measures a benchmark case. The
- * benchmark compares the gateway's response to each of these requests with the response of the other server (the peer).
+ * The sequence numbers of the requests that the benchmark sends to both servers before it measures a benchmark case.
+ * The benchmark compares the gateway's response to each of these requests with the response of the other server (the
+ * peer).
  */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
@@ -98,8 +99,8 @@ async function expectEqualAnswers(
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
       // In a benchmark case that expects the status 429, the first request can still be within the rate limit of the
-      // API key. In this case, the benchmark sends the request a second time, and the second request exceeds the rate
-      // limit.
+      // API key. If the first request is within the rate limit, the benchmark sends the request again, and this second
+      // request exceeds the rate limit.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))
@@ -119,7 +120,8 @@ async function expectEqualAnswers(
 }
 
 /**
- * Whether a server must send the same response headers as the gateway. PostGraphile and SOFA may send other headers.
+ * Whether a server must send the same response headers as the gateway. The servers PostGraphile and SOFA may send other
+ * response headers than the gateway.
  */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
 /**

@@ -32,8 +32,8 @@ const mostCost = 1.05;
 
 /**
  * The duration of the warm-up before each measurement, in seconds. Before the warm-up, the benchmark switches the
- * triggers of the whitelist table on or off. Switching the triggers makes PostgreSQL discard its query plans for the
- * whitelist table. PostgreSQL creates new query plans during the warm-up.
+ * triggers of the whitelist table on or off. When the benchmark switches the triggers on or off, PostgreSQL discards
+ * its query plans for the whitelist table. PostgreSQL creates new query plans during the warm-up.
  */
 const warmUpSeconds = 1;
 

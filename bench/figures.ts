@@ -65,8 +65,8 @@ const tables: Record<string, string> = {
 const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
 /**
- * Returns the text of README.md with tables of the recorded figures. HTML comments in README.md mark where each table
- * begins and ends.
+ * Returns the text of README.md, with tables that contain the recorded figures. In README.md, HTML comments mark the
+ * places where each table begins and ends.
  */
 async function readmeWithTables(): Promise<string> {
   let text = await read('README.md');

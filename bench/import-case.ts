@@ -47,9 +47,10 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * Before each measured CREATE import, the whitelist contains only the entry in `otherEntry`. The plate of this entry
- * occurs in no measured import. The whitelist must not be empty. In an embedded database, the benchmark restores the
- * whitelist with a REPLACE import, which needs at least one row.
+ * Before each measured CREATE import, the whitelist contains only the entry in `otherEntry`. No import that the
+ * benchmark measures contains the plate of this whitelist entry. The whitelist must contain at least one whitelist
+ * entry before an import. In an embedded database, the benchmark restores the whitelist with a REPLACE import, which
+ * needs at least one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 

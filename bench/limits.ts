@@ -18,7 +18,7 @@ import type { Server } from './processes.ts';
 /**
  * The speed of a simpler program that does not use the gateway, in requests per second (`perSecond`). This speed is the
  * highest speed that this machine can reach in the benchmark case. The field `reached` is the gateway's number of
- * requests per second, divided by `perSecond`.
+ * requests per second, divided by the speed of the simpler program (`perSecond`).
  */
 export interface Limit {
   label: string;
@@ -37,7 +37,7 @@ export interface RawAnswer {
 
 /**
  * The response headers that Node itself sets in every response, such as `Date`. When the plain Node server sends a copy
- * of a gateway response, it therefore does not copy these headers.
+ * of a gateway response, it therefore omits the headers that Node sets itself.
  */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
@@ -54,7 +54,8 @@ async function answerOf(
     });
   let response = await ask();
   // In a benchmark case that expects the status 429, the first request can still be within the rate limit of the API
-  // key. In this case, the benchmark sends the request a second time, and the second request exceeds the rate limit.
+  // key. If the first request is within the rate limit, the benchmark sends the request a second time, and the second
+  // request exceeds the rate limit.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
@@ -155,8 +156,8 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
 }
 
 /**
- * Matches identifiers that the gateway has generated. The pattern does not match the identifiers of the benchmark's
- * seed data, which begin with 01900000.
+ * Matches identifiers that the gateway has generated. The regular expression does not match the identifiers of the
+ * benchmark's seed data, which begin with 01900000.
  */
 const madeId = /(?!01900000-)[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/;
 const newIdSql = 'gen_random_uuid()::text';
@@ -184,8 +185,8 @@ function scriptOf(statements: readonly Executed[], n: number): string {
 }
 
 /**
- * Returns a text as an SQL string literal in which each colon is escaped. Without the escapes, pgbench would replace
- * variables such as `:name` even inside a string.
+ * Returns a text as an SQL string literal in which each colon is escaped. Without these escapes, pgbench would replace
+ * variables such as `:name` even inside an SQL string.
  */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;
@@ -194,7 +195,7 @@ const literal = (text: string) =>
 const withoutColons = (statement: string) =>
   statement.replace(/'((?:[^']|'')*)'/g, (_, text: string) => literal(text.replaceAll("''", "'")));
 
-/** Returns a value as text, in the form that node-postgres sends. */
+/** Converts a parameter value to the text that the library node-postgres would send. */
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return `{${value.map(elementOf).join(',')}}`;

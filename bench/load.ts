@@ -22,14 +22,14 @@ export interface LoadJob {
   seconds: number;
   connections: number;
   /**
-   * The number of the first request that this measurement sends. Two requests of the same kind with the same number are
-   * identical. If the requests create objects such as whitelist entries, each measurement must use its own request
-   * numbers.
+   * Each request has a number. This field is the number of the first request that the measurement sends. Two requests
+   * of the same kind with the same number are identical. If the requests create objects such as whitelist entries, each
+   * measurement must use its own request numbers.
    */
   from: number;
   /**
-   * How many requests the process sends per second. Without `rate`, each connection sends its next request as soon as
-   * it has received a response.
+   * How many requests the process sends per second. If `rate` is omitted, each connection sends its next request as
+   * soon as it has received a response.
    */
   rate?: number | undefined;
 }

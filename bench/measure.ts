@@ -48,7 +48,10 @@ export interface Bench {
 }
 
 let numbers = 1;
-/** Reserves a range of request numbers for one measurement, and returns the first number of the range. */
+/**
+ * Reserves a range of numbers that no other measurement uses for its requests, and returns the first number of the
+ * range.
+ */
 export const freshNumbers = () => (numbers += 10_000_000);
 
 /**
@@ -67,9 +70,10 @@ export interface MeasuredSide {
  * benchmark measures every server once, in random order. In the arrays `rates` and `p99s`, values with the same index
  * come from the same repetition.
  *
- * @param accept a function that throws an error when the server sent unexpected responses
- * @param figuresOfCase a function that computes the figures of the case. The measurement stops when every figure
- *   clearly meets or clearly misses its goal
+ * @param accept a function that checks the responses of a server, and throws an error when the server sent unexpected
+ *   responses
+ * @param figuresOfCase a function that computes the figures of a benchmark case from the measurements. The measurement
+ *   stops when it is certain for every figure whether the figure meets its goal
  */
 export async function alternate<MeasuredServer extends MeasuredSide>(
   bench: Bench,
@@ -146,7 +150,10 @@ function figuresOf(label: string, rounds: readonly Round[]): SideFigures {
   };
 }
 
-/** Returns a function that throws an error when too many responses of a measurement have unexpected HTTP statuses. */
+/**
+ * Returns a function that checks the responses of a measurement, and throws an error when too many of them have
+ * unexpected HTTP statuses.
+ */
 export function expectStatuses(statuses: readonly number[], tolerance = 0) {
   return ({ statuses: seen, failures, answers }: LoadResult): void => {
     const others = Object.entries(seen).filter(([status]) => !statuses.includes(Number(status)));

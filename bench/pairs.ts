@@ -6,25 +6,29 @@ export interface Spread {
 }
 
 /**
- * A measured figure of a benchmark case. A figure that was computed from pairs of measurements has a confidence
- * interval (`Spread`). A figure has a goal (`least` or `most`) only if its benchmark case defines a goal.
+ * A measured figure of a benchmark case. A benchmark figure that was computed from pairs of measurements has a
+ * confidence interval (`Spread`). A benchmark figure has a goal (`least` or `most`) only if its benchmark case defines
+ * a goal.
  */
 export interface Figure extends Partial<Spread> {
   text: string;
   value: number;
-  /** The goal of the figure: a minimum (`least`) or a maximum (`most`). */
+  /** The goal of the benchmark figure: a minimum (`least`) or a maximum (`most`). */
   least?: number;
   most?: number;
 }
 
-/** Whether a figure meets its goal. The verdict is undecided while the goal lies inside the confidence interval. */
+/**
+ * Whether a benchmark figure meets its goal. The verdict is undecided while the goal lies inside the confidence
+ * interval.
+ */
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of measurements in a benchmark case. If 40 pairs do not show whether a figure meets its
- * goal, the figure is very close to the goal. For a clear result, the benchmark would need hundreds of pairs, because a
- * confidence interval of half the width needs four times as many pairs. Hundreds of pairs would take an hour for one
- * benchmark case.
+ * The maximum number of pairs of measurements in a benchmark case. If 40 pairs of measurements do not show whether a
+ * figure meets its goal, the figure is very close to the goal. For a clear result, the benchmark would need hundreds of
+ * pairs of measurements, because a confidence interval of half the width needs four times as many pairs. Hundreds of
+ * pairs of measurements would take an hour for one benchmark case.
  */
 export const maxPairs = 40;
 
@@ -50,14 +54,14 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns how many of `count` measured values lie below the confidence interval. The same number of values lies above
- * the confidence interval.
+ * Returns how many of `count` measured values lie below the confidence interval. The number of measured values above
+ * the confidence interval is the same.
  */
 function leftOutAtEachEnd(count: number): number {
   // For `k` = 0, 1, 2 and so on, the loop tries a confidence interval without the `k` smallest and the `k` largest
   // measured values. `chance` is the probability that the true median lies outside the tried confidence interval. The
-  // true median lies below the interval if at most `k` measured values are smaller than the true median. The
-  // probability that the true median lies above the interval is the same.
+  // true median lies below the confidence interval if at most `k` measured values are smaller than the true median. The
+  // probability that the true median lies above the confidence interval is equally large.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -68,16 +72,16 @@ function leftOutAtEachEnd(count: number): number {
 }
 
 /**
- * For each pair of measurements, divides the result in `ours` by the result in `theirs`. Returns the median of the
- * ratios of all pairs, with the confidence interval of the median. If another program slows down the machine, both
- * measurements of a pair become slower, so their ratio stays almost the same.
+ * Divides, for each pair of measurements, the result in `ours` by the result in `theirs`. Returns the median of the
+ * ratios of all pairs of measurements, with the confidence interval of the median. If another program slows down the
+ * machine, both measurements of a pair become slower, so their ratio stays almost the same.
  */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
 
 /**
- * Decides whether a figure meets its goal. Returns `undefined` for a figure without a goal. For a figure without a
- * confidence interval, the function compares the value itself with the goal.
+ * Decides whether a benchmark figure meets its goal. Returns `undefined` for a benchmark figure without a goal. For a
+ * benchmark figure without a confidence interval, the function compares the value itself with the goal.
  */
 export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
   if (figure.least === undefined && figure.most === undefined) return undefined;
@@ -87,10 +91,11 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 }
 
 /**
- * Makes at least `least` and at most `most` pairs of measurements. The measurement stops early when no figure has the
- * verdict `undecided` (`verdictOf`). After `least` pairs, the function compares the figures with their goals. If the
- * verdict on a figure is undecided, the function doubles the number of pairs, and then compares again. If the function
- * compared the figures after each pair, more measurements would end too early, with a verdict that is wrong by chance.
+ * Makes at least `least` and at most `most` pairs of measurements. The measurement stops early when no benchmark figure
+ * has the verdict `undecided` (`verdictOf`). After `least` pairs of measurements, the function compares the figures
+ * with their goals. If the verdict on a figure is undecided, the function doubles the number of pairs of measurements,
+ * and then compares the figures with their goals again. If the function compared the figures with their goals after
+ * each pair of measurements, more measurements would end too early, with a verdict that is wrong by chance.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far
@@ -107,7 +112,7 @@ export async function measureUntilDecided(
   }
 }
 
-/** Returns items in random order, so that the servers of a case are not always measured in the same order. */
+/** Returns items in random order, so that a benchmark case does not always measure the servers in the same order. */
 export const inRandomOrder = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, place: Math.random() }))

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
 /**
- * Returns the path of a built script: `dist/server.js` for the gateway (`server`), and a file in `bench/dist/` for
- * every other script.
+ * Returns the path of a script that was built before the benchmark: `dist/server.js` if `name` is `server` (the
+ * gateway), and otherwise a file in `bench/dist/`.
  */
 const built = (name: string) =>
   fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
@@ -31,11 +31,11 @@ export interface ServerOptions {
   /** The name of the built script that starts the server. */
   script: string;
   env: NodeJS.ProcessEnv;
-  /** The options of Node itself, which come before the name of the script on the command line. */
+  /** The command line options of Node itself, which come before the name of the script. */
   nodeOptions?: string[];
   /**
-   * The path of the Node executable with which the server runs. By default, the server runs with the same Node
-   * executable as the benchmark.
+   * The path of the Node executable with which the server runs. If `node` is missing, the server runs with the same
+   * Node executable as the benchmark.
    */
   node?: string | undefined;
 }
@@ -87,8 +87,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * The load process of the benchmark. The load process sends the requests of all measurements, one measurement after the
- * other.
+ * A process of the benchmark that sends load to the servers. The load process sends the requests of all measurements,
+ * one measurement after the other.
  */
 export interface LoadProcess {
   run(job: LoadJob): Promise<LoadResult>;
@@ -108,8 +108,8 @@ export function startLoad(): LoadProcess {
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        // `waiting.abort()` rejects the promise `ended`. If no `catch` handled this rejection, Node would end the
-        // benchmark process.
+        // The call of `waiting.abort()` rejects the promise `ended`. If no `catch` handled this rejection, Node would
+        // end the benchmark process.
         ended.catch(() => undefined);
         waiting.abort();
       });
@@ -132,7 +132,7 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 /**
  * Returns the processor time of a process in milliseconds. Returns `undefined` on an operating system without /proc.
  * Linux shows the processor time of a whole process only in steps of 10 ms, but shows exact processor times for each
- * thread. The function therefore adds up the processor times of all threads of the process.
+ * thread. To get an exact time, the function adds up the processor times of all threads of the process.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -145,15 +145,15 @@ export async function processorTime(pid: number): Promise<number | undefined> {
 }
 
 /**
- * Measures the memory of a process again and again, until the caller calls `stop`. `stop` returns the largest measured
- * memory in MiB.
+ * Measures the memory of a process again and again, until the caller calls `stop`. `stop` returns the largest amount of
+ * memory that was measured, in MiB.
  */
 export function watchMemory(pid: number): { stop(): number } {
   let peak = 0;
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // If the benchmark fails during a measurement, nothing calls `stop`, and the timer is never cleared. Because of
+  // If the benchmark fails during a measurement, no code calls `stop`, so the timer is never cleared. Because of
   // `unref`, the timer does not keep the benchmark process running.
   const timer = setInterval(() => void sample(), 20).unref();
   return {

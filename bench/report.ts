@@ -30,7 +30,7 @@ export interface CaseResult {
   name: string;
   title: string;
   sides: SideFigures[];
-  /** The measured figures, which the benchmark stores and compares with the figures of later runs. */
+  /** The numbers that the benchmark measures, stores, and compares with the numbers of later runs. */
   figures: Figure[];
   /**
    * The speeds of simpler programs, which show the highest speed that this machine can reach in this benchmark case.
@@ -53,14 +53,14 @@ export interface Report {
 const number = (value: number, digits = 0) =>
   Number.isFinite(value) ? value.toLocaleString('en', { maximumFractionDigits: digits }) : '–';
 
-/** Returns a figure and its confidence interval as text. */
+/** Returns a measured number and its confidence interval as text. */
 export function spreadText({ value, low, high }: Partial<Spread> & { value: number }): string {
   return low === undefined || high === undefined
     ? number(value, 2)
     : `${number(value, 2)} (${number(low, 2)} to ${number(high, 2)})`;
 }
 
-/** Returns the goal of a figure as text, or an empty text if the figure has no goal. */
+/** Returns the goal for a measured number as text, or an empty text if the number has no goal. */
 export function goalText({ least, most }: Pick<Figure, 'least' | 'most'>): string {
   if (least !== undefined && least === most) return number(least);
   if (least !== undefined) return `≥ ${number(least, 2)}`;

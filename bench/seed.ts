@@ -17,14 +17,14 @@ import {
   type World,
 } from './world.ts';
 
-/** A rate limit that is so high that no benchmark reaches it. */
+/** A rate limit for API keys that is so high that no benchmark reaches it. */
 const hugeLimit = 10_000_000;
 const bulkCompany = companies;
 const mainPositions = Array.from({ length: mainLocations }, (_, position) => position);
 
 /**
- * Fills an empty database with companies and their locations. The caller must first apply all migrations to the
- * database.
+ * Fills an empty database with companies and their locations. Before this call, the caller must apply all migrations to
+ * the database.
  */
 export async function seedLocations({ prisma }: Database): Promise<void> {
   await prisma.company.createMany({
@@ -52,8 +52,8 @@ export async function seedLocations({ prisma }: Database): Promise<void> {
 
 /**
  * Fills an empty database with API keys, with 100 locations of 1,000 whitelist entries each, and with the large
- * locations for the benchmark cases that need large whitelists. The caller must first apply all migrations to the
- * database.
+ * locations for the benchmark cases that need large whitelists. Before this call, the caller must apply all migrations
+ * to the database.
  */
 export async function seedWorld(
   database: Database,
@@ -79,7 +79,7 @@ export async function seedWorld(
   return world;
 }
 
-/** Restores the seeded whitelist with 100,000 entries. */
+/** Deletes the whitelist with 100,000 seeded entries, and creates these entries again. */
 export async function refill(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' },

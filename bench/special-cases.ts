@@ -16,8 +16,8 @@ import { exactLimit } from './world.ts';
 export interface SpecialCase {
   name: string;
   /**
-   * True if the benchmark case needs PostgreSQL or a second gateway process. The benchmark skips this case on the
-   * embedded database.
+   * True if the benchmark case needs PostgreSQL or a second gateway process. On the embedded database, the benchmark
+   * skips the cases whose `needsServer` is true.
    */
   needsServer: boolean;
   needsScale: boolean;

@@ -5,7 +5,7 @@ import { openDatabase } from '../src/database/open.ts';
 import type { Database } from '../src/database/types.ts';
 import type { Measured } from './recorded.ts';
 
-/** The kind of database that the measured gateway uses. */
+/** The kind of database that the gateway uses during the benchmark. */
 export type DatabaseKind = 'PostgreSQL and Redis' | 'embedded';
 
 /** The database for one benchmark run. At first, the database has the tables of all migrations, but no rows. */
@@ -29,8 +29,8 @@ const log = pino({ level: 'warn' });
 
 /**
  * Creates the database for a benchmark run: on the server in `DATABASE_URL`, or an embedded database. Without the
- * option `embedded`, the function needs `DATABASE_URL` and `REDIS_URL`. If one of these variables is not set, the
- * process exits.
+ * option `embedded`, the function needs `DATABASE_URL` and `REDIS_URL`. The process exits if the function needs
+ * `DATABASE_URL` and `REDIS_URL` and one of them is not set.
  */
 export async function createTarget({ embedded = false }: { embedded?: boolean } = {}): Promise<Target> {
   const { DATABASE_URL, REDIS_URL } = process.env;

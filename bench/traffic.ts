@@ -137,8 +137,8 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
 });
 
 /**
- * Returns the licence plate in the `n`-th request for a gate decision. For an odd `n`, the plate is on the whitelist.
- * For an even `n`, the plate is not on the whitelist.
+ * Returns the licence plate in the `n`-th request for a gate decision. For an odd `n`, the plate in the request is on
+ * the whitelist of the location. For an even `n`, the plate in the request is not on the whitelist.
  */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
@@ -146,7 +146,7 @@ const gateAt =
   (world, n) =>
     ask(secret(world, n), gateQuestion, { locationId: locationId(location(n)), plate: gatePlate(n) });
 const gate = gateAt(secretOf, someLocation);
-/** Builds the request for a gate decision about the text that a camera read. */
+/** Builds a request for a gate decision that sends a camera text instead of a plate. */
 const gateReading: Build = (world, n) => {
   const { plateType, plateCode, plateNumber } = gatePlate(n);
   return ask(secretOf(world, n), readingQuestion, {
@@ -169,8 +169,8 @@ const mixed =
   };
 
 /**
- * The number of different IP addresses in the requests with invalid API keys. With 1,000 addresses, no address exceeds
- * the rate limit for client addresses.
+ * The number of different IP addresses in the requests with invalid API keys. The requests come from 1,000 addresses,
+ * so that no address exceeds the rate limit for client addresses.
  */
 const strangers = 1000;
 const badKey: Build = (world, n) => {

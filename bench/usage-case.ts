@@ -12,8 +12,8 @@ import type { CaseResult } from './report.ts';
 // gate decisions.
 
 /**
- * The number of gate decisions per second that the benchmark requests. The benchmark also writes usage records for one
- * hour with this number of requests per second.
+ * The number of gate decisions per second that the benchmark requests. The benchmark also writes usage records: as many
+ * as this number of requests per second would produce in one hour.
  */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
@@ -21,9 +21,10 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of measurements of gate decisions: this number of measurements without the usage records, and the same
- * number with the usage records. Six measurements of each kind are enough for a confidence interval. After the
- * benchmark has written the usage records, it can no longer measure gate decisions without usage records.
+ * The number of measurements of gate decisions without the usage records, and also the number of measurements with the
+ * usage records. Six measurements with the usage records and six without them are enough to compute a confidence
+ * interval. After the benchmark has written the usage records, it can no longer measure gate decisions without usage
+ * records.
  */
 const gateRounds = 6;
 

@@ -6,7 +6,9 @@
  * which sends the requests.
  */
 export interface World {
-  /** The secrets of ten API keys. The scope of each of these keys contains all main locations (see `mainLocations`). */
+  /**
+   * The secrets of ten API keys. Each of these ten API keys has all main locations (see `mainLocations`) in its scope.
+   */
   secrets: string[];
   /** The secret of the API key whose scope contains the large locations (see `bulkLocations`). */
   bulkSecret: string;
@@ -33,8 +35,8 @@ export const exactLimit = 200;
 
 /**
  * The position of each large location in the list of all locations. The benchmark computes the id of a location from
- * this position. The positions of the large locations follow the positions of the main locations. The large locations
- * belong to a separate company.
+ * the position of this location in the list of all locations. The positions of the large locations follow the positions
+ * of the main locations. The locations with large whitelists belong to a separate company.
  */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 

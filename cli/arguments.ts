@@ -20,8 +20,8 @@ export function positive(value: string): number {
 }
 
 /**
- * Checks the value of an option that is a time, and returns the value unchanged. Only options whose time the command
- * itself uses need this check.
+ * Checks the value of an option that is a time, and returns the value unchanged. This check is necessary only for times
+ * that the command itself uses.
  */
 export function time(value: string): string {
   const fault = instantFault(value);
@@ -53,7 +53,7 @@ export const collect = (value: string, earlier: readonly string[]) => [...earlie
  * `whitelist.created`, or as in GraphQL, such as `WHITELIST_CREATED`.
  */
 export const webhookEvent = (value: string) =>
-  // The name of the event is not checked here, because the gateway rejects unknown event names.
+  // This function does not check the name of the event, because the gateway rejects unknown event names.
   value.trim().toUpperCase().replaceAll('.', '_') as WebhookEvent;
 
 /**
@@ -87,8 +87,8 @@ export const safeCsvOption = [
 ] as const;
 
 /**
- * Checks that the user has given at least one option to a command such as `update`. Without an option, the command
- * would change nothing.
+ * Checks that the user has given at least one option to a command such as `update`. Without an option, a command such
+ * as `update` would change nothing.
  *
  * @throws {Failure} when the user has given no option
  */
@@ -98,8 +98,8 @@ export function requireChange(options: object): void {
 }
 
 /**
- * Makes a command refuse the option `--json`, because the command always writes another format. Without this check, a
- * script that expects JSON would get data in another format.
+ * Makes a command refuse the option `--json`, because the command always writes a format other than JSON. If the
+ * command ignored `--json`, a script that expects JSON would get data in another format.
  *
  * @param format the format that the command writes, for the error message
  * @param instead the command that prints the same data as JSON, if there is one

@@ -5,7 +5,7 @@ import { commandLine } from './shell-words.ts';
 import { onFirstSignal } from './signals.ts';
 import { createProgress, type Source } from './source.ts';
 
-/** The reason why a row was not imported. */
+/** The reason why the gateway or the command rejected a row of an import. */
 export interface Rejection {
   code: string;
   message: string;
@@ -21,7 +21,7 @@ export interface FileRow {
   rejection?: Rejection | undefined;
 }
 
-/** A row that was not imported, with the reason. */
+/** A row that the gateway or the command rejected, with the reason. */
 export interface RejectedRow<Row> {
   row: Row;
   rejection: Rejection;
@@ -30,7 +30,7 @@ export interface RejectedRow<Row> {
 /** Writes the rejected rows of an import to a file. */
 export interface RejectedRows<Row> {
   path: string;
-  /** Adds rows to the file. After the returned promise has resolved, the rows are in the file. */
+  /** Adds rejected rows to the file. When the promise resolves, the rejected rows are in the file. */
   add(rejected: readonly RejectedRow<Row>[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,8 +61,8 @@ interface BatchImport<Row> {
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
   /**
-   * Returns the arguments that the user must add to the command to continue a failed import. Without the function
-   * `continuation`, the user continues the import by running the same command again.
+   * Returns the arguments that the user must add to the command to continue a failed import. If the function
+   * `continuation` is missing, the user can run the same command again to continue the import.
    */
   continuation?(after: { line: number; rejected: number }): string[];
 }
@@ -74,12 +74,12 @@ interface BatchImport<Row> {
 interface Imported {
   rows: number;
   rejected: number;
-  /** The error if the last rejected rows could not be written. The command shows this error after the import. */
+  /** The error in writing the rejected rows of the last batch. After the import, the command shows it to the user. */
   unsaved?: Failure;
 }
 
 /**
- * Groups rows into batches and keeps their order. Each batch is small enough for one request.
+ * Groups rows into batches and keeps their order. The command can send each batch to the gateway in one request.
  *
  * @param maxRows the maximum number of rows in a batch
  * @param contentOf returns the value that the command sends to the gateway for a row
@@ -114,7 +114,7 @@ const linesOf = (batch: readonly FileRow[]) =>
 /** The maximum number of rejected rows that an error message lists. */
 const maxShownRows = 20;
 
-/** Creates the error for rejected rows that could not be written to a file. The error message lists rejected rows. */
+/** Creates the error for rejected rows that could not be written to a file. The error message lists these rows. */
 function unsavedFailure(
   noun: string,
   path: string,
@@ -140,9 +140,9 @@ const isStopped = Symbol('stopped');
  * Sends the rows of a file in batches, writes the rejected rows to another file, and shows the progress. When the user
  * presses Ctrl-C, the import stops after the current batch.
  *
- * @throws {Failure} when a batch fails, when the file has an error after the first batch, when the rejected rows of any
- *   batch except the last batch cannot be written, or when the user presses Ctrl-C. The error message says how many
- *   rows are imported, and which command imports the remaining rows
+ * @throws {Failure} when a batch fails, when the file has an error after the first batch, or when the user presses
+ *   Ctrl-C. It also throws when the command cannot write the rejected rows of a batch that is not the last one. The
+ *   error message says how many rows are imported, and with which command the user can import the remaining rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
@@ -154,14 +154,14 @@ export async function importInBatches<Row extends FileRow>(
   let sending: readonly Row[] | undefined;
   /** Whether the command has sent at least one row to the gateway. */
   let hasSent = false;
-  /** Whether the file of rejected rows contains at least one row. */
+  /** Whether the command has already written a row to the file of rejected rows. */
   let hasSaved = false;
   const progress = createProgress(source, session);
   const doubt = `pms cannot tell whether the ${noun} in this request are ${done}.`;
 
   /**
    * Returns a message for the user: how many rows are imported, and which command imports the remaining rows. If
-   * `isUncertain` is true, the rows of the last request may be imported, too.
+   * `isUncertain` is true, the gateway may also have imported the rows of the last request.
    */
   function stateInWords(isUncertain = false): string {
     const { rows, rejected } = imported;
@@ -183,8 +183,8 @@ export async function importInBatches<Row extends FileRow>(
   );
   const forget = onFirstSignal(() => {
     stopping.abort();
-    // During the pause before a retry, Ctrl-C stops the command immediately. If the command waits for the response to a
-    // request, Ctrl-C stops the command only after this response.
+    // When the command pauses before it sends a request again, Ctrl-C stops the command immediately. If the command
+    // waits for the response to a request, Ctrl-C stops the command only after this response.
     setImmediate(() => {
       if (!sending) return;
       progress.stop();
@@ -205,8 +205,8 @@ export async function importInBatches<Row extends FileRow>(
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
 
   /**
-   * Returns the error to show to the user when the command could not read the next batch. After the first batch, the
-   * error message also says how many rows are imported.
+   * Returns the error to show to the user when the command could not read the next batch. If an import fails after its
+   * first batch, the error message also says how many rows are already imported.
    */
   function readingFailure(error: Error): Error {
     if (lastLine === undefined) return error;
@@ -217,9 +217,9 @@ export async function importInBatches<Row extends FileRow>(
   }
 
   /**
-   * Writes the rejected rows of a batch to the file for rejected rows. If the function cannot write the rows, it stores
-   * the error and does not throw the error. The command later shows the error together with the number of imported
-   * rows.
+   * Appends the rejected rows of a batch to the file in which the command collects all rejected rows. If the function
+   * cannot write the rejected rows to their file, it stores the error instead of throwing it. At the end, the command
+   * shows this error together with the number of imported rows.
    */
   async function save(rejected: readonly RejectedRow<Row>[]): Promise<void> {
     imported.rejected += rejected.length;
@@ -257,7 +257,7 @@ export async function importInBatches<Row extends FileRow>(
       await importBatch(sending)
         .catch((error: Error) => {
           if (error.name === 'AbortError' && stopping.signal.aborted) throw interruption();
-          // After a temporary failure, the gateway may have imported the rows, even if `pms` received no response.
+          // After a temporary failure, the gateway may have imported the rows, although `pms` got no response.
           const isUncertain = error instanceof Failure && error.temporary;
           throw new Failure(
             `${error.message}\nThis failed for ${linesOf(next.value)}.${isUncertain ? ` ${doubt}` : ''} Nothing after ${next.value.length === 1 ? 'it' : 'them'} was sent. ${stateInWords(isUncertain)}`,

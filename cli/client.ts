@@ -34,8 +34,8 @@ interface RunOptions {
 }
 
 /**
- * The data of a GraphQL response that contains no errors. Without an error, no root field of the operation is null, so
- * this type excludes null.
+ * The data of a GraphQL response that contains no errors. If a GraphQL response contains no errors, no root field of
+ * the operation is null, so this type excludes null.
  */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
@@ -46,9 +46,9 @@ export interface GraphAnswer<Data> {
 }
 
 /**
- * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format).
- * Another server, such as a proxy, can also send JSON with a member `errors`. In JSON from such a server, this member
- * is not a list of GraphQL errors.
+ * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format). A
+ * server other than the gateway, such as a proxy, can also send JSON with a member `errors`. In the JSON of such a
+ * server, the member `errors` is not a list of GraphQL errors.
  */
 function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
   if (typeof body !== 'object' || body === null) return false;

@@ -22,7 +22,10 @@ const withDetails = (command: Command) =>
     .option('--website <url>', 'its website')
     .option('--logo <url>', 'the URL of the logo of the company');
 
-/** The options of the command `companies create`. Each option has the same name as its field in the GraphQL input. */
+/**
+ * The options of the command `companies create`. Each option of the command has the same name as the corresponding
+ * field in the GraphQL input.
+ */
 type CreateOptions = UpdateCompanyInput & { name: string; slug: string; address: string };
 
 /** Adds the command `companies`. */

@@ -4,7 +4,7 @@ import { isObject } from './is-object.ts';
 export interface Difference {
   /** The path of the field in the response, such as `data[3].note`. */
   field: string;
-  /** The value in the REST response; undefined when the response does not have the field. */
+  /** The value of the field in the REST response; undefined when the REST response does not have the field. */
   rest: unknown;
   graph: unknown;
 }

@@ -24,13 +24,13 @@ export interface Connection {
   /**
    * Sends a request. `send` sends a request again only if the gateway refused the request because of a limit, such as
    * the rate limit. A request that the gateway refuses because of a limit changes no data. The response to such a
-   * request has status 429, or the GraphQL error `RATE_LIMIT_EXCEEDED` for every field. Before a retry, `send` waits
-   * for the time in the response header `Retry-After`, or for one second without this header.
+   * refused request has status 429, or contains the GraphQL error `RATE_LIMIT_EXCEEDED` for every field. Before a
+   * retry, `send` waits for the time in the response header `Retry-After`, or for one second without this header.
    *
    * @param path the path and query of the request, which `send` appends to the path of the gateway's address
    * @param stopping an AbortSignal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answers. `send` also throws a `Failure` if the gateway refuses the request
-   *   because of a limit even after a hundred retries. If a later retry may succeed, the property `temporary` of the
+   * @throws {Failure} when no gateway answers. `send` also throws a `Failure` if the gateway still refuses the request
+   *   because of a limit after a hundred retries. If a later retry may succeed, the property `temporary` of the
    *   `Failure` is true
    */
   send(
@@ -82,7 +82,8 @@ export const jsonType = { 'Content-Type': 'application/json' } as const;
 
 /**
  * Each pattern in `codes` matches the error codes that Node.js reports when a server does not send a complete HTTP
- * response. `difference` is a part of the error message, and says how the server differs from a gateway.
+ * response. The text `difference` is a part of the error message, and says how the server's response differs from the
+ * response of a gateway.
  */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
@@ -94,8 +95,8 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
 
 /**
  * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. The
- * gateway can also refuse a request because of a limit with status 200, for example when a change has waited too long
- * for earlier changes of its location (docs/rate-limits.md).
+ * gateway can also refuse a request because of a limit, but send the status 200. For example, this happens when a
+ * change has waited too long for earlier changes of its location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === tooManyRequests) {
@@ -154,8 +155,8 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
         try {
           return await request();
         } catch (error) {
-          // If the gateway has never answered a request, the address of the gateway is probably wrong. With a wrong
-          // address, retries would only delay the error message.
+          // If the gateway has not answered any request on this connection, the user has probably given a wrong
+          // address. With a wrong address, retries would only delay the error message.
           const mayHelp = error instanceof Failure && error.temporary && answered;
           if (!mayHelp || failures > maxRetries) throw error;
           const seconds = pauseOf(error, failures);

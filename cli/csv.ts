@@ -75,8 +75,8 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: nu
       exitCode.usage,
     );
   }
-  // If a CSV file has another delimiter than the comma, this delimiter can follow the closing quote of the first column
-  // name.
+  // If the columns of a CSV file are not separated by commas, the character after the closing quote of the first column
+  // name can be the delimiter.
   const [, delimiter = ''] = /got "(.)"/.exec(message) ?? [];
   if (lines === 1 && code === 'CSV_INVALID_CLOSING_QUOTE' && Object.hasOwn(otherDelimiters, delimiter)) {
     return wrongDelimiter(delimiter);
@@ -88,8 +88,8 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: nu
 interface CsvRecord {
   line: number;
   /**
-   * The fields of the row. The key of each field is the name of its column. A field is null if it is empty and has no
-   * quotes.
+   * The fields of the CSV row. The name of each property is the name of a column, and its value is the field in this
+   * column. A CSV field without quotes becomes null if it is empty.
    */
   fields: Record<string, string | null>;
 }
@@ -145,9 +145,9 @@ export interface CsvOptions {
 }
 
 /**
- * Returns the settings for the library that writes CSV rows. A null value becomes an empty field, and an empty text
- * becomes empty quotes. With the option `safeCsv`, values that look like formulas get an apostrophe. Without the option
- * `safeCsv`, `readCsv` later returns exactly the values that were written.
+ * Returns the settings for the library that writes CSV rows. In the CSV file, a null value becomes an empty field, and
+ * an empty string becomes a pair of quotes. With the option `safeCsv`, values that look like formulas get an
+ * apostrophe. Without the option `safeCsv`, `readCsv` later returns exactly the values that were written.
  */
 const formatOf = (columns: readonly string[], { safeCsv = false }: CsvOptions): Options => ({
   header: true,

@@ -5,7 +5,8 @@ import type { RestCall } from './rest-client.ts';
 import { shellCommands } from './shell-words.ts';
 
 /**
- * The curl options that the command reads, because these options change the request. Some options have a short form.
+ * The curl options that the command reads, because these options change the request. Some of these curl options have a
+ * short form.
  */
 const meaningful = {
   request: { type: 'string', short: 'X' },
@@ -21,8 +22,8 @@ const meaningful = {
 } as const;
 
 /**
- * The curl options with a value that only affect how curl sends the request or prints the response. The command ignores
- * these options.
+ * The curl options that have a value, and that only affect how curl sends the request or prints the response. The
+ * command `pms translate` ignores these curl options.
  */
 const ignoredWithValue = {
   'user-agent': 'A',
@@ -45,8 +46,8 @@ const ignoredWithValue = {
 } as const;
 
 /**
- * The curl options without a value that only affect how curl sends the request or prints the response. The command
- * ignores these options.
+ * The curl options that have no value, and that only affect how curl sends the request or prints the response. The
+ * command `pms translate` ignores these curl options.
  */
 const ignoredFlags = {
   silent: 's',
@@ -80,10 +81,10 @@ const options = {
 };
 
 /**
- * Returns the REST requests from a text with curl commands. A user can write the curl commands, or copy them from a
- * browser. The function ignores all shell commands except curl. The function also reads a command such as `timeout 5
- * curl URL`. The function ignores a command such as `apt install curl`, because this command contains no address of a
- * REST endpoint.
+ * Finds the curl commands in a text, and returns the REST requests of these commands. A user can write the curl
+ * commands, or copy them from a browser. The function ignores all shell commands except curl. The function also reads a
+ * command such as `timeout 5 curl URL`. The function ignores a command such as `apt install curl`, because this command
+ * contains no address of a REST endpoint.
  *
  * @throws {Failure} when a curl command is invalid, or when pms does not support an option of the curl command
  */
@@ -117,7 +118,7 @@ function callOf(args: string[]): RestCall {
   return { method: values.request ?? (body === undefined ? 'GET' : 'POST'), path, body, ifMatch };
 }
 
-/** Appends data to the query of a path, as curl does with the option `--get`. */
+/** Appends data to the query string of a path, as curl does with the option `--get`. */
 function withQuery(path: string, data: string | undefined): string {
   if (!data) return path;
   if (!path.includes('?')) return `${path}?${data}`;
@@ -142,7 +143,10 @@ interface DataOption {
   value: string;
 }
 
-/** Parses the arguments of a curl command. The options with parts of the request body keep their order. */
+/**
+ * Parses the arguments of a curl command. The function keeps the order of the options that contain parts of the request
+ * body.
+ */
 function parse(args: string[]): { values: Values; addresses: string[]; data: DataOption[] } {
   try {
     const parsed = parseArgs({ args, options, allowPositionals: true, tokens: true });

@@ -76,9 +76,9 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
 }
 
 /**
- * Returns the reason why an event is malformed, or `undefined` when the event is well-formed. `pms` checks the form of
- * each parking event, because one malformed event would make the whole GraphQL request fail. The gateway checks all
- * other rules for parking events.
+ * Returns the reason why a parking event is malformed, or `undefined` when the event is well-formed. `pms` checks the
+ * form of each parking event, because one malformed event would make the whole GraphQL request fail. `pms` checks only
+ * the form; the gateway checks all other rules for parking events.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };
@@ -105,8 +105,8 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /**
- * Reads events from a file with one JSON object in each line. The function can also read a file of rejected events, in
- * which each JSON object has the event in its field `event`.
+ * Reads parking events from a file with one JSON object in each line. The function can also read a file of rejected
+ * events, in which each JSON object has the event in its field `event`.
  *
  * @throws {Failure} when the file cannot be read, or is not in UTF-8
  */

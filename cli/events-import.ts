@@ -12,7 +12,7 @@ import { openSource } from './source.ts';
 /** The maximum number of events in one request. */
 const maxBatchSize = 1_000;
 
-/** Converts a rejected event to a line of the file of rejected events. */
+/** Converts a rejected parking event to one line of the file that contains the rejected events. */
 function rejectedLine({ row: { line, event }, rejection }: RejectedRow<EventLine>): string {
   const { code, message, field, value } = rejection;
   return `${JSON.stringify({ line, code, message, field, value, event })}\n`;

@@ -12,9 +12,9 @@ import { feedPages } from './whitelist-feed.ts';
 /**
  * Yields the whitelist entries of a location, with the oldest whitelist entry first. The function reads the whitelist
  * feed, because a page of the feed contains up to 5,000 whitelist entries. The function therefore needs only 20
- * requests for 100,000 entries. During the export, a plate can move to another whitelist entry, for example when a
- * client deletes the entry and creates a new entry with the same plate. The feed can then contain the old entry and the
- * new entry, and the function yields only the entry that comes last in the feed.
+ * requests to read 100,000 whitelist entries. During the export, a plate can move to another whitelist entry, for
+ * example when a client deletes the entry and creates a new entry with the same plate. If the feed therefore contains
+ * two entries with the same plate, the function yields only the entry that comes last in the feed.
  */
 async function* entriesOf({ client }: Session, locationId: string) {
   const entryOfPlate = new Map<string, ReturnType<typeof fieldsOf>>();

@@ -31,9 +31,9 @@ interface Named<Item> {
 }
 
 /**
- * Returns the complete id of an object. `text` is what the user typed: the id, the short id or the name of the object.
- * If `text` is a complete id, the function returns `text` unchanged. If `text` is the name of one object and the short
- * id of another object, the function chooses the object with the name.
+ * Returns the complete id of the object that the user named in a command. `text` is what the user typed: the id, the
+ * short id or the name of the object. If `text` is a complete id, the function returns `text` unchanged. If `text` is
+ * the name of one object and the short id of another object, the function chooses the object with the name.
  *
  * @throws {Failure} when no object matches the text, or when several objects match; the error message lists these
  *   objects
@@ -89,8 +89,8 @@ export const companyIdOf = (client: Client, text: string) =>
   });
 
 /**
- * Finds the id of an API key by its complete or short id, or by its name. A revoked API key can be found only by its
- * id.
+ * Finds the id of an API key by its complete or short id, or by its name. The function finds a revoked API key only by
+ * its complete or short id, not by its name.
  */
 export const keyIdOf = (client: Client, text: string) =>
   idOf(text, {
@@ -115,7 +115,7 @@ export const webhookIdOf = (client: Client, text: string) =>
 
 /**
  * Finds the ids of the objects that the user has named in an option, in the order in which the user named them. Returns
- * `undefined` when the user has not given the option.
+ * `undefined` if the user did not use the option in the command.
  */
 export async function idsOf(
   find: (client: Client, text: string) => Promise<string>,

@@ -55,8 +55,8 @@ function pauseAfter(failures: number): number {
 }
 
 /**
- * Returns the pause before a retry, in seconds: the value of the response header `Retry-After`. Without `Retry-After`,
- * the pause grows with each consecutive failure, up to 30 seconds.
+ * Returns the pause before a retry, in seconds: the value of the response header `Retry-After`. If there is no header
+ * `Retry-After`, the pause grows with each consecutive failure, up to 30 seconds.
  */
 export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
@@ -78,8 +78,8 @@ export function retryAfterSeconds({ headers }: Response): number | undefined {
 }
 
 /**
- * Returns the reason why a request has no response, as text. The text never contains the value of a header, such as the
- * API key.
+ * Returns the reason why a request has no response, as text. The returned text never contains the value of a header,
+ * such as the API key.
  */
 export function reasonOf(error: unknown): string {
   if (isInvalidRequest(error)) return `the request was not sent: ${invalidRequest}`;
@@ -104,8 +104,8 @@ export const notGateway = (
   );
 
 /**
- * Whether the HTTP status of a response (500 or higher) says that the gateway failed. After such a failure, a retry may
- * succeed.
+ * Whether the HTTP status of a response (500 or higher) says that the gateway failed. After a failure of the gateway, a
+ * retry may succeed.
  */
 export const isGatewayFailure = ({ status }: Response) => status >= 500;
 

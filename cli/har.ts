@@ -13,21 +13,26 @@ const notHar = (difference: string) =>
   new Failure(`The JSON is not a HAR file: ${difference}`, exitCode.usage);
 
 /**
- * Checks that a value in a HAR file is an object, and returns the object. `path` names the object in the error message.
+ * Checks that a value in a HAR file is an object, and returns the object. If the value is not an object, the error
+ * message contains `path`, which is the place of the value in the HAR file.
  */
 function objectAt(path: string, value: unknown): Record<string, unknown> {
   if (!isObject(value)) throw notHar(`${path} must be an object`);
   return value;
 }
 
-/** Checks that a value in a HAR file is a text, and returns the text. `path` names the text in the error message. */
+/**
+ * Checks that a value in a HAR file is a text, and returns the text. If the value is not a text, the error message
+ * contains `path`, which is the place of the value in the HAR file.
+ */
 function textAt(path: string, value: unknown): string {
   if (typeof value !== 'string') throw notHar(`${path} must be a string`);
   return value;
 }
 
 /**
- * Checks that a value in a HAR file is an array, and returns the array. `path` names the array in the error message.
+ * Checks that a value in a HAR file is an array, and returns the array. If the value is not an array, the error message
+ * contains `path`, which is the place of the value in the HAR file.
  */
 function arrayAt(path: string, value: unknown): unknown[] {
   if (!Array.isArray(value)) throw notHar(`${path} must be an array`);
@@ -61,8 +66,8 @@ function callOf(entry: unknown, entryPath: string): RestCall | undefined {
   const method = textAt(`${at}.method`, request.method);
   const url = textAt(`${at}.url`, request.url);
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // The command skips requests with the method OPTIONS (CORS preflight). The browser itself sends these requests, and
-  // not the recorded program.
+  // The command skips requests with the method OPTIONS (CORS preflight). The browser itself, and not the recorded
+  // program, sends these preflight requests.
   if (!path || method === 'OPTIONS') return undefined;
   // Some programs write null into the HAR file for a part that a request does not have.
   const { text } = objectAt(`${at}.postData`, request.postData ?? {});
@@ -70,7 +75,7 @@ function callOf(entry: unknown, entryPath: string): RestCall | undefined {
   return { method, path, body, ifMatch: ifMatchOf(request.headers ?? [], `${at}.headers`) };
 }
 
-/** Returns the value of the first header `If-Match`, or `undefined` if no header has this name. */
+/** Returns the value of the first header `If-Match` of a request, or `undefined` if the request has no such header. */
 function ifMatchOf(headers: unknown, path: string): string | undefined {
   const [ifMatch] = arrayAt(path, headers).flatMap((value, index) => {
     const at = `${path}.${index}`;

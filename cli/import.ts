@@ -56,15 +56,15 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
 
 /**
  * Finds the rows that repeat the plate of an earlier row of the file. The gateway finds repeated plates only within one
- * request, and a long file needs several requests. Like the gateway, the function accepts a row with the same plate as
- * an earlier row that was rejected as invalid.
+ * request, and a long file needs several requests. If an earlier row was rejected as invalid, the function accepts a
+ * later row with the same plate, as the gateway does.
  */
 function createRepetitionCheck() {
   const lineOfPlate = new Map<string, number>();
   const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: Row) =>
     JSON.stringify([plateType, plateCode, plateNumber]);
 
-  /** Records the plate of a valid row. */
+  /** Remembers the plate of a valid row, so that a later row with the same plate is rejected. */
   function add(row: Row): void {
     lineOfPlate.set(plateOf(row), row.line);
   }
@@ -82,8 +82,8 @@ function createRepetitionCheck() {
     /**
      * Returns the final result for a row that the command has sent: the reason why the row was rejected, or undefined
      * if the gateway accepted the row. If the row repeats the plate of an earlier row, the gateway's message contains
-     * the index of the earlier row in the request. The function replaces this message with a message that contains the
-     * line of the earlier row in the file.
+     * the index of the earlier row in the request. The function returns a different message, which contains the line of
+     * the earlier row in the file.
      *
      * @param error the error that the gateway returned for the row
      */
@@ -102,7 +102,7 @@ type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
  * Yields the rows that come after a given line of a file. The function marks a row as rejected if the row is malformed,
  * or if the row repeats the plate of a row of an earlier request. The command does not send rejected rows to the
  * gateway. If `isInGateway` is false, the function treats the valid rows up to the given line as imported. If
- * `isInGateway` is true, the gateway knows which of these rows are imported.
+ * `isInGateway` is true, the gateway can tell which rows up to the given line it has already imported.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,
@@ -121,7 +121,7 @@ async function* checkedRows(
  * Yields all rows of a REPLACE import as one batch. A REPLACE import imports all rows or no rows, so all rows of the
  * file must fit into one request.
  *
- * @param name the name of the file for error messages
+ * @param name the name of the file, which error messages show
  * @throws {Failure} when the file has no rows, or too many rows for one request
  */
 async function* onlyBatch(
@@ -144,8 +144,8 @@ async function* onlyBatch(
 }
 
 /**
- * Returns the name of the new file to which a continued import writes its rejected rows. The name contains a line
- * number, so that the continued import does not overwrite the rejected rows of the earlier command.
+ * Returns the name of the new file to which a continued import writes its rejected rows. The name of this file contains
+ * a line number, so that the continued import does not overwrite the rejected rows of the first import.
  */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 

@@ -18,8 +18,8 @@ import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
 /**
- * The time limit for the response of a webhook receiver, in milliseconds. The gateway uses the same time limit when it
- * posts messages to a receiver.
+ * The time limit for the response of a webhook receiver, in milliseconds. When the gateway itself posts webhook
+ * messages to a receiver, it uses the same time limit.
  */
 const receiverTimeoutMs = 15_000;
 /**
@@ -29,9 +29,9 @@ const receiverTimeoutMs = 15_000;
 const leaseSeconds = 60;
 /**
  * How long `pms listen` forwards the webhook messages that it has pulled with one request, in milliseconds. After this
- * time, `pms listen` pulls messages again. At the end of this time, the leases of the messages still last for 30
- * seconds (twice `receiverTimeoutMs`). The receiver can therefore respond to the last forwarded message before the
- * lease of this message ends.
+ * time, `pms listen` pulls messages again. When the leases of the pulled messages have only 30 seconds left (twice
+ * `receiverTimeoutMs`), `pms listen` stops forwarding them. The receiver can therefore respond to the last forwarded
+ * message before the lease of this message ends.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */
@@ -91,7 +91,7 @@ async function forward(
 }
 
 /**
- * Forwards messages to the receiver one by one, and prints a line for each message.
+ * Forwards webhook messages to the receiver one by one, and prints a line for each message.
  *
  * @returns the identifiers of the webhook messages that the receiver accepted
  */

@@ -12,13 +12,13 @@ import { sayWait, type Session } from './session.ts';
  */
 const pollIntervalMs = 15_000;
 /**
- * The time between two requests for changes (polls) while a subscription stream is open, in milliseconds. A poll also
- * finds a change that the stream did not report, because the notice of the change was lost.
+ * The time between two requests for changes (polls) while a subscription stream is open, in milliseconds. If the notice
+ * of a change was lost, the stream did not report the change, but the next poll still finds it.
  */
 const refreshIntervalMs = 60_000;
 /**
- * The time that a command waits after a change before it requests the new data, in milliseconds. Several changes during
- * this time cause only one request.
+ * The time that a command waits after a change before it requests the new data, in milliseconds. If several changes
+ * happen during this time, the command sends only one request.
  */
 const gatheringMs = 200;
 
@@ -28,11 +28,11 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work` again after each temporary failure until `work` succeeds. Before each further call, the function waits
+ * Calls `work` again after each temporary failure until `work` succeeds. Before each repeated call, the function waits
  * for the time in the response header `Retry-After`, or for up to 30 seconds without this header.
  *
- * @param signal an AbortSignal that ends the current pause. After `signal` is aborted, `work` is called at most once
- *   more
+ * @param signal an AbortSignal that ends the current pause between two calls. After `signal` is aborted, `work` is
+ *   called at most once more
  * @throws {Failure} when `work` fails permanently. After `signal` is aborted, the function also throws a `Failure` when
  *   `work` fails temporarily
  */
@@ -55,8 +55,8 @@ export async function untilItSucceeds<Result>(
 
 /**
  * Receives notices of changes from a GraphQL subscription in the background. The function `next` waits for the next
- * notice. If no notice arrives, `next` returns at the time of the next poll. The caller can thus also find changes
- * whose notices were lost.
+ * notice. If no notice arrives, `next` returns when the next poll is due. The caller can thus also find changes whose
+ * notices were lost.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
  * @param signal an AbortSignal that ends the stream and all pauses. If the caller fails, it must abort this signal,
@@ -98,9 +98,9 @@ export function followNotices(
           );
         }
         isConnected = false;
-        // A call of `notice` ends the wait of the caller, and the caller then polls immediately. If the gateway refused
-        // the stream because of the API key, the gateway also refuses the poll for the same reason. The command then
-        // shows this reason to the user.
+        // A call of the function `notice` ends the pause of the command, and the command then immediately polls for
+        // changes. If the gateway refused the stream because of the API key, the gateway also refuses the poll for the
+        // same reason. The command then shows this reason to the user.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

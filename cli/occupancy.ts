@@ -19,8 +19,8 @@ const withCount = (command: Command) =>
 
 /**
  * Returns the time at which the vehicles were counted. If the command sends the same occupancy count again after a
- * failure, the gateway recognizes the count by this time. The command therefore always sends a time. If the user has
- * not given a time, the command sends the current time.
+ * failure, this time tells the gateway that it is the same count. The command therefore always sends the time of the
+ * occupancy count. If the user has not given a time, the command sends the current time.
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 

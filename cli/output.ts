@@ -31,30 +31,30 @@ export interface Output {
   ): void;
   /**
    * Shows one result of a command that returns several results one after the other. If the output format is JSON,
-   * `next` prints `value` as one line of JSON. If the output format is text, `next` prints `lines`.
+   * `next` prints `value` as one line of JSON. If the output format is text, `next` prints the argument `lines`.
    */
   next(value: object, ...lines: readonly string[]): void;
   /** Prints a message for the user that is not part of the command's result. */
   say(line: string): void;
   /**
-   * Sets the function `write`, which prints the messages for the user. For example, a command with a progress bar sets
-   * a function that prints messages above the bar. If `write` is `undefined`, messages are printed to the stream `err`,
-   * which is the default.
+   * Sets `write`, the function that prints the command's messages for the user. For example, a command with a progress
+   * bar sets a function that prints messages above the bar. If `write` is `undefined`, messages are printed to the
+   * stream `err`, which is the default.
    */
   sayThrough(write: ((text: string) => void) | undefined): void;
 }
 
 /**
- * The columns of a table, with the titles of the columns as keys. The value of a column is the name of a property, or a
- * function that returns the content of a cell.
+ * The columns of a table; each key of this object is the title of a column. For each column, the value is either the
+ * name of a property, or a function that returns the content of the column's cells.
  */
 type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: Value) => unknown)>>;
 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
 /**
- * Returns a value as text that people can read. A time appears without milliseconds, and a missing value appears as a
- * dash.
+ * Converts a value to a text that people can read. A time appears without milliseconds, and a missing value appears as
+ * a dash.
  */
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
@@ -64,7 +64,7 @@ function textOf(value: unknown): string {
     : printable(text.replaceAll('\t', ' '));
 }
 
-/** Returns the texts of a value: one text for each item of a list, or one text for any other value. */
+/** Converts a value to a list of texts: one text for each item of an array, or one text for any other value. */
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) && value.length > 0
     ? value.map(textOf)

@@ -23,7 +23,7 @@ export async function* itemsOf<Node>(
   } while (after);
 }
 
-/** Returns the first items of a list, and whether the list has more items. */
+/** Reads the first items of a list, and returns them; also returns whether the list has more items. */
 export async function firstItemsOf<Node>(
   limit: number,
   fetchPage: (first: number, after: string | null) => Promise<Page<Node>>,
@@ -40,7 +40,7 @@ export async function firstItemsOf<Node>(
   return { items, hasMore };
 }
 
-/** Returns all items of a list as an array. */
+/** Requests one page of a list after the other, and returns all items of the list as an array. */
 export async function allItemsOf<Node>(
   fetchPage: (after: string | null) => Promise<Page<Node>>,
 ): Promise<Node[]> {

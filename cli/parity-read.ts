@@ -25,7 +25,7 @@ const obstacles = new Map([
   [410, 'the route is currently switched off (410)'],
 ]);
 
-/** Returns the result for responses that could not be compared. */
+/** Returns the comparison result for two responses that could not be compared. */
 export const notCompared = (obstacle: string): Comparison => ({ items: 0, differences: [], obstacle });
 
 /**
@@ -87,8 +87,8 @@ async function readFromGraph(
 }
 
 /**
- * Returns the body of a REST response for the comparison, without its request id. If the GraphQL response has only the
- * first items of a list, the function shortens the REST list to the same length.
+ * Returns the body of a REST response without its request id, so that two responses can be compared. If the GraphQL
+ * response has only the first items of a list, the function shortens the REST list to the same length.
  */
 function comparable(body: unknown, { items, isCut }: Shown): unknown {
   if (!isObject(body)) return body;
@@ -100,7 +100,8 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 /**
  * Compares a REST response with the equivalent GraphQL response. A change of the data between the REST request and the
  * GraphQL request does not count as a difference. `compareRead` sends the same REST request before and after the
- * GraphQL request. `compareRead` ignores the fields that differ between the two REST responses.
+ * GraphQL request. `compareRead` ignores the fields whose values differ between the REST responses before and after the
+ * GraphQL request.
  *
  * @param path the path and query of the REST request, beginning with `/api/`
  * @param maxPages the maximum number of pages to read through GraphQL; a page has 100 items

@@ -25,7 +25,7 @@ const dayMs = 86_400_000;
  * has read, so the command reads several locations.
  */
 const defaultLocations = 10;
-/** The default number of pages that `pms parity` compares in each list. A page has 100 items. */
+/** The default number of pages that `pms parity` compares in each list. A page of a list has 100 items. */
 const defaultPages = 10;
 /** The maximum number of residents (references) for whom `pms parity` compares REST with GraphQL at each location. */
 const maxResidents = 3;
@@ -44,7 +44,9 @@ interface UsedRead {
  * through GraphQL.
  */
 interface Row extends UsedRead {
-  /** The path that was requested, or the route if the command found no values for the parameters of the route. */
+  /**
+   * The path that the command requested, or the route if the command found no values for the parameters of the route.
+   */
   path: string;
   items: number;
   differences: Difference[];
@@ -88,9 +90,10 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
 }
 
 /**
- * Returns the ids of locations in the scope of the API key. If the API key may read the list of locations, the ids come
- * from this list. If the API key may read only statuses, the ids come from the statuses of the locations. If the API
- * key may read neither locations nor statuses, the ids come from the scope of the API key.
+ * Returns the ids of locations in the scope of the API key. If the API key may read the list of locations, the function
+ * takes the ids from this list. If the API key may read only statuses, the function takes the ids from the statuses of
+ * the locations. If the API key may read neither locations nor statuses, the function takes the ids from the scope of
+ * the API key.
  */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
@@ -164,7 +167,7 @@ async function compareReads(
   return rows;
 }
 
-/** Returns the result of a comparison as text for the table. */
+/** Returns the text that the table shows for the result of a comparison. */
 const resultText = ({ differences, obstacle }: Row) =>
   obstacle
     ? `not compared: ${obstacle}`

@@ -7,8 +7,8 @@ import { stopCommand } from './signals.ts';
 let isOutputLost = false;
 
 // If a program such as `head` closes the output pipe, the command ends without an error. If the command cannot write
-// its output for another reason, such as a full disk, the command ends with an error. A command that must clean up,
-// such as `listen`, cleans up before it ends.
+// its output for a reason other than a closed pipe, such as a full disk, the command ends with an error. A command that
+// must clean up, such as `listen`, cleans up before it ends.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE' && !isOutputLost) {
     isOutputLost = true;
@@ -16,7 +16,7 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   }
   if (!stopCommand()) process.exit(isOutputLost ? exitCode.failed : exitCode.done);
 });
-// If the standard error output cannot be written, the command must still complete its work and clean up.
+// Even if the command cannot write to standard error, it must complete its work and clean up.
 process.stderr.on('error', () => undefined);
 
 // Runs the program `pms` with the arguments, streams and environment of this process, and sets the exit code of the

@@ -2,8 +2,8 @@
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Escapes text from a server for output on a terminal. Control characters, including line feeds, become text such as
- * `\u001b`.
+ * Escapes text from a server for output on a terminal. Each control character becomes visible text such as `\u001b`,
+ * and a line feed becomes `\n`.
  */
 export const printable = (text: string): string =>
   text.replace(unprintable, (character) =>
@@ -11,7 +11,7 @@ export const printable = (text: string): string =>
   );
 
 /**
- * Escapes text of several lines for output on a terminal, but does not escape line feeds.
+ * Escapes a text of several lines for output on a terminal, but does not escape its line feeds.
  *
  * @param text one or more lines of plain text or JSON. In a JSON string, an escape such as `\u001b` means the same as
  *   the escaped character

@@ -46,13 +46,13 @@ const quotasOf = (client: Client, locationId: string) =>
       (await client.run(QuotasDocument, { locationId, first: maxPageSize, after }, repeatable)).quotas,
   );
 
-/** A quota for a reference (such as an apartment), with its line number in the file. */
+/** A quota for a reference (such as an apartment), with its line number in the CSV file. */
 interface QuotaLine extends FileRow {
   quota: QuotaInput;
 }
 
 /**
- * Converts a row of the file to a quota.
+ * Converts a row of the CSV file to a quota.
  *
  * @throws {Failure} an error with the line number of the row, when the row is invalid
  */
@@ -97,8 +97,8 @@ async function readQuotas(source: Source): Promise<QuotaLine[]> {
 }
 
 /**
- * Adds the line number of the faulty quota to an error message of the gateway. The gateway rejects a whole batch of
- * quotas if one quota is faulty.
+ * When the gateway rejects a quota, adds the line number of this quota in the file to the error message. The gateway
+ * rejects a whole batch of quotas if one quota is faulty.
  */
 function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
   if (!(error instanceof Failure)) return error;

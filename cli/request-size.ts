@@ -1,5 +1,5 @@
-// If a request body exceeds one of these limits (docs/rate-limits.md), the gateway refuses the whole request, even if
-// only one row is too large. The command line therefore keeps its requests within the limits.
+// If a request body exceeds one of the limits in docs/rate-limits.md, the gateway refuses the whole request, even if
+// only one row of the request is too large. The command line therefore keeps its requests within the limits.
 // test/limits/client-limits.test.ts compares these limits with the limits of the gateway.
 
 /** The maximum length of a text in a request: its number of characters in JSON, including the quotes. */
@@ -15,8 +15,8 @@ const maxValues = 399_000;
 const maxBytes = 15 * 1024 * 1024;
 
 /**
- * Counts the values in a JSON value as the gateway does, including the value itself. The gateway counts an array or
- * object as three values, and an empty array or object as four values.
+ * Counts a JSON value and all values inside it, in the same way as the gateway counts them. The gateway counts an array
+ * or object as three values, and an empty array or object as four values.
  */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
@@ -29,7 +29,9 @@ export function createRequestSize() {
   let values = 0;
   let bytes = 0;
   return {
-    /** Adds a row to the request. Returns whether the request is still within the limits of the gateway. */
+    /**
+     * Adds a row to the request. Returns whether the request with this row is still within the limits of the gateway.
+     */
     add(row: unknown): boolean {
       values += countValues(row);
       bytes += Buffer.byteLength(JSON.stringify(row)) + 1; // a comma separates two rows
@@ -39,8 +41,8 @@ export function createRequestSize() {
 }
 
 /**
- * Searches a JSON value for a text that is too long for a request. Returns the path of this text, or undefined if no
- * text is too long.
+ * Searches a JSON value for a text that is too long for a request. Returns the path of the text that is too long, or
+ * undefined if no text is too long.
  */
 function pathOfLongText(value: unknown): string[] | undefined {
   if (typeof value === 'string') return JSON.stringify(value).length > maxTextCharacters ? [] : undefined;
@@ -53,8 +55,8 @@ function pathOfLongText(value: unknown): string[] | undefined {
 }
 
 /**
- * Returns the reason to reject a row with a text that is too long for a request, or undefined if the row has no such
- * text.
+ * If a row contains a text that is too long for a request, returns the reason why the row must be rejected; otherwise
+ * returns undefined.
  */
 export function longTextRejection(row: unknown) {
   const field = pathOfLongText(row)?.join('.');

@@ -28,7 +28,7 @@ export interface Twin {
 export interface RestClient {
   /**
    * Sends a GET request for a comparison of REST with GraphQL. Returns the REST response, even if the gateway rejected
-   * the request. Throws an error only if the gateway failed.
+   * the request. Throws an error only if the gateway itself failed, and not if it rejected the request.
    */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
@@ -40,15 +40,15 @@ export interface RestClient {
   twinOf(call: RestCall): Promise<Twin>;
   /**
    * Executes a GraphQL request that is equivalent to a GET request. Returns the GraphQL response, with or without
-   * GraphQL errors. Throws an error only if the gateway failed.
+   * GraphQL errors. Throws an error only if the gateway itself failed, and not if it rejected the request.
    */
   read(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }
 
 const twinMediaType = 'application/graphql-request+json';
 /**
- * The headers that tell the gateway that a REST request only serves to compare REST with GraphQL. The usage records do
- * not count such a request as a use of the REST endpoint.
+ * The headers with which the client tells the gateway that it sends a REST request only to compare REST with GraphQL.
+ * The usage records do not count a request with these headers as a use of the REST endpoint.
  */
 const comparison = { 'X-Request-Purpose': 'parity' };
 /**
@@ -79,7 +79,8 @@ export function createRestClient(connection: Connection): RestClient {
 
   /**
    * Sends a harmless request, in order to check whether the gateway can translate a REST request to a GraphQL request.
-   * A gateway before version 1.6.0 cannot translate a REST request, and would execute the REST request instead.
+   * A gateway before version 1.6.0 cannot translate a REST request to a GraphQL request. It would execute the REST
+   * request instead.
    */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;

@@ -27,8 +27,8 @@ function characterOf(codePoint: number): string {
 }
 
 /**
- * Replaces the escape sequences in a shell text between `$'` and `'`. A browser writes special characters in the form
- * `$'…'` when it copies a request as a curl command.
+ * Replaces the escape sequences in a part of a shell command that is quoted in the form `$'…'`. A browser writes
+ * special characters in the form `$'…'` when it copies a request as a curl command.
  */
 const unescape = (text: string) =>
   text.replace(
@@ -43,8 +43,9 @@ const unescape = (text: string) =>
 
 /**
  * Matches a part of a word of a shell command. A part of a word is one of the following: a text in single quotes, a
- * text between `$'` and `'`, a text in double quotes, one escaped character, or plain text. Plain text ends before a
- * shell operator. A single `&` inside a plain text is no operator, so that a URL with a query needs no quotes.
+ * text in the form `$'…'`, a text in double quotes, one escaped character, or plain text. Such plain text ends before a
+ * shell operator (such as `|` or `;`). A single `&` inside a plain text is no operator, so that a URL with a query
+ * needs no quotes.
  */
 const piece =
   /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:[^\s'"\\$;|<>&()`]|&(?!&|\s|$))+|\$)/y;
@@ -56,12 +57,16 @@ const blanks = /(?:[^\S\n]|\\\r?\n)+/y;
 const comment = /#[^\n]*/y;
 /** Matches a shell operator that ends a command, such as a pipe, a line break or the end of a command substitution. */
 const separator = /[\n|;()`]|&(?=[&\s]|$)/y;
-/** Matches the operator of a redirection. The word after the operator is the name of a file. */
+/**
+ * Matches the operator of a redirection in a shell command, such as `>` or `<`. The word after this operator is the
+ * name of a file.
+ */
 const redirection = /(?:\d*|&)(?:<<[<-]?|<>|>[>|]?|<)&?/y;
 
 /**
- * The error messages for incomplete words of a shell command. The key of each error message is the first character of
- * the incomplete part of the word, such as an opening quotation mark.
+ * The error messages for words of a shell command that are incomplete, for example because a quotation mark is not
+ * closed. The key of each error message in this object is the character at which the incomplete part of the word
+ * begins, such as an opening quotation mark.
  */
 const incompleteWords: Record<string, string> = {
   "'": 'a single quote is not closed',
@@ -79,8 +84,8 @@ function incompleteWord(text: string, at: number): Failure {
 }
 
 /**
- * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
- * function does not replace variables with their values. The function skips redirections.
+ * Splits a shell script into commands, and each command into words. Quotes and lines that end with a backslash work as
+ * in bash, but the function does not replace variables with their values. The function skips redirections.
  *
  * @throws {Failure} when a word in the text is incomplete, for example because a closing quotation mark is missing
  */
@@ -119,7 +124,7 @@ export function shellCommands(text: string): string[][] {
   return commands.filter((words) => words.length > 0);
 }
 
-/** Joins words into a shell command. A word with special characters is put in quotes. */
+/** Joins words into a shell command. The function puts a word with special characters in quotes. */
 export const commandLine = (words: readonly string[]): string =>
   words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))

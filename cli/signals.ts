@@ -7,7 +7,7 @@ const stops = new Set<Stop>();
  * Calls `stop` once: when the process gets its first SIGINT or SIGTERM, or when `stopCommand` is called. A second
  * SIGINT or SIGTERM ends the process immediately.
  *
- * @returns a function that removes the signal listeners, so that the next SIGINT or SIGTERM ends the process
+ * @returns a function that removes these listeners, so that the next SIGINT or SIGTERM ends the process
  */
 export function onFirstSignal(stop: Stop): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -31,9 +31,10 @@ export function onFirstSignal(stop: Stop): () => void {
 }
 
 /**
- * Stops the running command in the same way as the first SIGTERM. The program calls `stopCommand` when its output is
- * closed. A single Ctrl-C can close the output and also send a SIGINT, and this SIGINT must not end the process. After
- * a call of `stopCommand`, the process therefore ignores one SIGINT or SIGTERM, and the next signal ends the process.
+ * Stops the running command in the same way as the first SIGTERM. `pms` calls `stopCommand` when its own output is
+ * closed. A single Ctrl-C can both close the output and send a SIGINT to the process, and this SIGINT must not end the
+ * process. After a call of `stopCommand`, the process therefore ignores one SIGINT or SIGTERM, and the next signal ends
+ * the process.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

@@ -17,10 +17,10 @@ export interface Subscriber {
   /**
    * Yields the results of a subscription until the stream ends.
    *
-   * @param options.onConnected a function that is called as soon as the stream is open. From this moment on, no result
-   *   of the subscription is lost
-   * @param options.signal an AbortSignal that ends the stream. After the abort, the function throws a temporary
-   *   `Failure`, as after a broken connection
+   * @param options.onConnected a function that is called as soon as the stream is open. After the call of this
+   *   function, no result of the subscription is lost
+   * @param options.signal an AbortSignal that ends the stream. After this signal has aborted, the function throws a
+   *   temporary `Failure`, as after a broken connection
    * @throws {Failure} when the stream cannot be opened, breaks or ends. If a retry may succeed, the `Failure` is
    *   temporary
    */

@@ -4,13 +4,13 @@ import stringWidth from 'string-width';
 const gap = '  ';
 /**
  * The minimum width of a table column whose texts are cut because they do not fit. The minimum width includes the
- * ellipsis after the cut text.
+ * ellipsis that follows the shortened text.
  */
 const leastWidth = 8;
 
 /**
- * Fits a text into a given width. A text that is too short is padded with spaces. A text that is too long is cut and
- * gets an ellipsis.
+ * Shortens or pads a text to a given width. A text that is too short is padded with spaces. The function shortens a
+ * text that is too long, and adds an ellipsis.
  */
 function fitted(text: string, width: number): string {
   const missing = width - stringWidth(text);
@@ -24,8 +24,8 @@ function fitted(text: string, width: number): string {
 }
 
 /**
- * Returns a width for each column of a table, so that the table fits into a given total width. If the columns do not
- * fit, the function first makes the widest column narrower. If `isWhole` returns true for a column, the function does
+ * Returns a width for each column of a table, so that the table fits into a given total width. If the table is too
+ * wide, the function first makes the widest column narrower. If `isWhole` returns true for a column, the function does
  * not make this column narrower.
  */
 function fittingWidths(
@@ -48,8 +48,9 @@ function fittingWidths(
  * Returns a table as lines of text, with two spaces between the columns.
  *
  * @param rows the lines of the table, each with the texts of its cells
- * @param options.maxWidth the width of the terminal, to which longer lines are cut. Without `maxWidth`, no line is cut
- * @param options.isWhole a function that returns true for a column whose texts are always shown in full
+ * @param options.maxWidth the width of the terminal; the function cuts longer lines to this width. Without `maxWidth`,
+ *   the function returns every line in full
+ * @param options.isWhole a function that returns true for each column whose texts the table must show in full
  */
 export function textInColumns(
   rows: readonly (readonly string[])[],

@@ -14,15 +14,15 @@ const callText = ({ method, path }: RestCall) => `${method} ${path}`;
 
 /**
  * Returns, as text, the GraphQL request that is equivalent to a REST request. The text contains the GraphQL document
- * and the variables, in the same form as in the GraphQL explorer.
+ * and its variables, in the same form as in the GraphQL explorer.
  */
 const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
 /**
- * Returns the text in which the command searches for REST requests. If `source` is a curl command, the function returns
- * `source`. Otherwise, `source` is the path of a file, or `-` for the standard input, and the function reads the text
- * from this input.
+ * Returns the text in which `pms` searches for REST requests to translate. If `source` is a curl command, the function
+ * returns `source`. Otherwise, `source` is the path of a file, or `-` for the standard input, and the function reads
+ * the text from this input.
  */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(textOf(openSource(source, streams)));
@@ -42,7 +42,7 @@ function callsOf(source: string): Recording {
 
 /**
  * Shows the equivalent GraphQL request of each REST request. If the gateway rejects a REST request, the function shows
- * the error message.
+ * the error message of the gateway instead.
  *
  * @returns the number of REST requests that the gateway rejected
  */

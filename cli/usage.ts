@@ -30,8 +30,8 @@ const deprecationColumns = {
 const repeatable = { repeatable: true };
 
 /**
- * Reads the usage of the API key with a given id. If `id` is `undefined`, reads the usage of the API key that the
- * command itself uses.
+ * Reads the usage of one API key by the id of this API key. If `id` is `undefined`, the function reads the usage of the
+ * API key that the command itself uses.
  */
 async function readUsage({ client }: Session, id: string | undefined, range: { from?: string; to?: string }) {
   const key =

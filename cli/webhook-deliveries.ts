@@ -63,9 +63,9 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         const variables = { id, status, first, after };
         return (await client.run(DeliveriesDocument, variables, { repeatable: true })).webhook.deliveries;
       });
-      // The table shows complete identifiers, because the command `redeliver` accepts only complete identifiers.
-      // `redeliver` cannot look up a short identifier, because the gateway has no list of the deliveries of all
-      // webhooks.
+      // The table of webhook deliveries shows complete identifiers, because the command `redeliver` accepts only
+      // complete identifiers. `redeliver` cannot look up a short identifier, because the gateway has no list of the
+      // deliveries of all webhooks.
       output.many(
         items,
         {

@@ -33,7 +33,10 @@ const columns = {
 
 const repeatable = { repeatable: true };
 
-/** Shows a webhook with its new secret. The gateway cannot show the secret again later. */
+/**
+ * Shows a webhook with its new secret. The gateway returns the secret only once, so the command cannot show it again
+ * later.
+ */
 function showIssued(
   { output }: Session,
   { secret, webhook }: { secret: string; webhook: WebhookFieldsFragment },

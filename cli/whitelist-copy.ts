@@ -7,14 +7,14 @@ import { replaceFile } from './replace-file.ts';
 import type { FeedEntry } from './whitelist-feed.ts';
 
 /**
- * A local copy of the whitelist of a location. The cursor of the copy is a position in the whitelist feed. The copy
- * contains all changes of the whitelist before this position.
+ * A local copy of the whitelist of a location. In a copy of a whitelist, the cursor is a position in the whitelist
+ * feed. The copy contains all changes of the whitelist before this position.
  */
 export interface WhitelistCopy {
   locationId: string;
   /**
-   * The IANA name of the time zone of the weekly hours. Before the first read of the whitelist, `timezone` is an empty
-   * text.
+   * The IANA name of the time zone of the weekly hours. Before the command reads the whitelist for the first time,
+   * `timezone` is an empty text.
    */
   timezone: string;
   /**
@@ -22,8 +22,8 @@ export interface WhitelistCopy {
    */
   cursor: string | null;
   /**
-   * The time of the last synchronization, in ISO 8601. The copy contains all changes of the whitelist before
-   * `syncedAt`.
+   * The time of the last synchronization, in ISO 8601. The whitelist copy contains all changes of the whitelist that
+   * happened before `syncedAt`.
    */
   syncedAt: string;
   /** Maps the id of each whitelist entry to the whitelist entry. */
@@ -31,8 +31,8 @@ export interface WhitelistCopy {
 }
 
 /**
- * The JSON content of the file in which a whitelist copy is saved. In the file of a whitelist copy, the whitelist
- * entries are a list, with one entry in each line.
+ * The JSON content of the file in which a whitelist copy is saved. In a file that contains a copy of a whitelist, the
+ * whitelist entries are a list, with one entry in each line.
  */
 type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 
@@ -51,8 +51,8 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
  * Reads the copy of a whitelist from a file. If the file does not exist, `readCopy` returns an empty copy whose cursor
  * is null. If the cursor is null, the next read of the whitelist feed returns the whole whitelist.
  *
- * @throws {Failure} when the file cannot be read, or when the file is not a copy of the location's whitelist. In this
- *   case, the command must not overwrite the file
+ * @throws {Failure} when the file cannot be read, or when the file is not a copy of the location's whitelist. When
+ *   `readCopy` throws this error, the command must not overwrite the file
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -10,7 +10,8 @@ const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 /**
  * If a CSV file has no column `hours`, an import does not change the weekly hours of the whitelist entries in the file.
  * An empty field in the column `hours` deletes the weekly hours of a whitelist entry. The column `maxEntries` works in
- * the same way: without this column, an import does not change the values, and an empty field deletes a value.
+ * the same way as the column `hours`: without this column, an import does not change the values, and an empty field
+ * deletes a value.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
@@ -26,7 +27,7 @@ export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as
 /** A row of a CSV file, with its line number. */
 export interface Row {
   line: number;
-  /** The fields of the row as texts, before they are parsed. */
+  /** The fields of the CSV row as unparsed texts. */
   fields: Record<string, string | null>;
   /**
    * The whitelist entry that the row describes. If the field `hours` or `maxEntries` of the row is malformed, `entry`
@@ -34,21 +35,22 @@ export interface Row {
    */
   entry: WhitelistEntryInput;
   /**
-   * The name and the value of the first malformed field, with an error message; `undefined` if no field is malformed.
+   * The name and the value of the first malformed field of the CSV row, with an error message; `undefined` if no field
+   * is malformed.
    */
   fault?: { field: string; message: string; value: string } | undefined;
 }
 
 /**
- * The functions that parse the fields `hours` and `maxEntries` of a CSV row. These functions do not parse empty fields,
- * because an empty field means null.
+ * The functions that parse the fields `hours` and `maxEntries` of a CSV row. These functions do not get empty fields,
+ * because an empty field of a CSV row means null.
  */
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
     if (!/^\d+$/.test(text)) throw new TypeError('Must be a whole number');
-    // A GraphQL integer is at most 2147483647. If one row contained a larger number, the gateway would reject the whole
-    // request, including the valid rows.
+    // A GraphQL integer is at most 2147483647. If one CSV row contained a larger number, the gateway would reject the
+    // whole request, including the valid rows.
     if (Number(text) > GRAPHQL_MAX_INT) throw new TypeError(`Must be ${GRAPHQL_MAX_INT} or less`);
     return Number(text);
   },

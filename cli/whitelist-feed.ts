@@ -16,8 +16,8 @@ export type FeedEntry = FeedPage['upserts'][number];
 /**
  * Yields one page of a whitelist's feed after another, until there are no more changes.
  *
- * @param options.withUses whether the pages show how often each vehicle has entered
- * @param after the cursor of the last page that the client has processed; null to read the whole whitelist
+ * @param options.withUses whether each whitelist entry on the pages contains how often its vehicle has entered
+ * @param after the cursor of the last feed page that the client has processed; null to read the whole whitelist
  */
 export async function* feedPages(
   client: Client,

@@ -30,7 +30,7 @@ const columns = {
 } as const;
 /**
  * The columns of a table that lists whitelist entries. A table that shows a single whitelist entry has more columns
- * than the list.
+ * than a table that lists whitelist entries.
  */
 const { id, plate: plateColumn, reference, from, until } = columns;
 const listColumns = { id, plate: plateColumn, reference, from, until };

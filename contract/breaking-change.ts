@@ -1,8 +1,8 @@
 /** A change of the API that can break a client that worked with the last release. */
 export interface BreakingChange {
   /**
-   * The place of the change, such as `Query.companies` in the GraphQL API or `GET /locations 200.data[].name` in the
-   * REST API.
+   * The place in the API that changed, such as `Query.companies` in the GraphQL API or `GET /locations 200.data[].name`
+   * in the REST API.
    */
   path: string;
   /** How the API differs from the API of the last release, in one sentence. */

@@ -8,13 +8,13 @@ interface SchemaOf {
 
 interface Comparison {
   /**
-   * The part of the API that the JSON Schema describes. For example, `GET /locations 200.data[]` means the items of
-   * `data` in a response with status 200.
+   * The place in the API (an endpoint, or a part of its request or response) that the JSON Schema describes. For
+   * example, `GET /locations 200.data[]` means the items of `data` in a response with status 200.
    */
   path: string;
   /**
-   * Whether the JSON Schema describes a request or a response. In a request, the gateway must still accept everything
-   * that the last release accepted. A response must still match the JSON Schema of the last release.
+   * Whether the JSON Schema describes a request or a response. The gateway must still accept every request that the
+   * last release accepted. A response must still match the JSON Schema of the last release.
    */
   direction: 'request' | 'response';
   released: SchemaOf;
@@ -135,8 +135,8 @@ function nestedChanges(
 }
 
 /**
- * Merges a JSON Schema with the schemas in its `allOf`. If the JSON Schema itself is a reference (`$ref`), the function
- * first replaces it with the referenced schema.
+ * Merges a JSON Schema with the JSON Schemas in its keyword `allOf`. If the JSON Schema itself is a reference (`$ref`),
+ * the function first replaces it with the referenced schema.
  */
 function flatten({ document, schema }: SchemaOf): Schema {
   const { allOf = [], ...own } = resolveReference(document, schema);

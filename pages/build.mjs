@@ -10,11 +10,14 @@ const source = fileURLToPath(new URL('browser/', import.meta.url));
 const target = fileURLToPath(new URL('../dist/pages/', import.meta.url));
 const docs = new URL('../docs/', import.meta.url);
 
-/** All pages of the guide for moving to GraphQL except its first page, in the order of the table on the first page. */
+/**
+ * All pages of the guide for moving to GraphQL except its first page. They are in the order in which the table on the
+ * first page lists them.
+ */
 const guidePages = ['programs', 'companies', 'locations', 'whitelist', 'residents'];
 
 /**
- * Converts a page to a section of the whole guide for moving to GraphQL. Each heading gets a lower level, so `#`
+ * Converts a page to a section of the whole guide for moving to GraphQL. Each heading moves one level down, so `#`
  * becomes `##`. Code blocks stay unchanged.
  */
 const asSection = (page) =>
@@ -40,7 +43,9 @@ async function wholeGuide() {
     );
 }
 
-/** Writes a file atomically, because a running gateway may be serving the files in dist/pages. */
+/**
+ * Writes a file atomically, so that a gateway that is already running never serves a half-written file from dist/pages.
+ */
 async function writeWhole(name, content) {
   const unfinished = join(target, `.${name}.${process.pid}`);
   await writeFile(unfinished, content);
@@ -121,8 +126,9 @@ const bundles = await Promise.all([explorer, consolePage, otherPages].map((optio
 const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
- * The name of each built file contains a hash. This object maps the file name without the hash to the file name with
- * the hash. For a file that several scripts share (`part.…`), the object maps the file name with the hash to itself.
+ * The name of each built file contains a hash. For each built file, this object maps the file name without the content
+ * hash to the file name with the content hash. For a file that several scripts share (`part.…`), the object has the
+ * file name with the hash as the key and as the value.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

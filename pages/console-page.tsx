@@ -3,8 +3,7 @@ import { Header } from './header.tsx';
 import { addresses, renderDocument } from './layout.tsx';
 
 /**
- * Renders the HTML page of the console. The page of the console is empty until the script of the console adds the
- * content.
+ * Renders the HTML page of the console. The console page is empty until its script adds the content.
  */
 export function renderConsole(files: BrowserFiles): string {
   return renderDocument({

@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 /** The version of the gateway, which is also the version of its API. */
 export const { version } = packageJson;
 
-/** Returns the HTML of a whole page with the given style sheets, scripts and content. */
+/** Returns the HTML of a whole page, which contains the given style sheets, scripts and content. */
 export function renderDocument(page: {
   title: string;
   description: string;
@@ -47,8 +47,8 @@ export const addresses = {
 } as const;
 
 /**
- * Returns the link from a page to a path of the gateway. The link is relative, so that it also works behind a proxy
- * that serves the gateway under a path such as `/parking/`. The link is correct on every page, because all pages are in
- * the same folder.
+ * Returns the link from an HTML page of the gateway to another path of the gateway. The link is relative, so that it
+ * also works behind a proxy that serves the gateway under a path such as `/parking/`. The same relative link is correct
+ * on every page, because all pages are in the same folder.
  */
 export const linkTo = (path: string) => `.${path}`;

@@ -65,8 +65,8 @@ const wantsPage = (c: Context) =>
 
 /**
  * Creates the routes that need no API key (docs/contract-keys.md#what-is-public): the GraphQL schema, the OpenAPI
- * document, and all HTML pages. The HTML pages are the start page, the reference, the migration guide, the console and
- * the explorer. The routes that need no API key return no data of a company.
+ * document, and all HTML pages. The gateway's HTML pages are the start page, the API reference, the migration guide,
+ * the console and the explorer. The routes that need no API key return no data of a company.
  *
  * @param options.limit middleware that takes points from the rate limit of the client's IP address
  */

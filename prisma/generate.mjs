@@ -16,7 +16,7 @@ const stampName = '.made-from';
 
 /**
  * Returns a hash of schema.prisma and of the versions of the packages that generate the database client. The hash
- * changes when the client must be generated again.
+ * changes when the database client must be generated again.
  */
 function stampOfSources() {
   const versionsOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies;
@@ -36,8 +36,8 @@ function generateIn(folder) {
   // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
   // engine from a host that many networks cannot reach. Prisma does not download the schema engine if the variable
   // PRISMA_SCHEMA_ENGINE_BINARY contains the path of any executable file. Only the child process that generates the
-  // Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. If other commands got this variable, `prisma db push`
-  // and `prisma migrate` would report success without doing anything.
+  // Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. With the variable PRISMA_SCHEMA_ENGINE_BINARY, the
+  // commands `prisma db push` and `prisma migrate` would report success without doing anything.
   const { status, error } = spawnSync(
     process.execPath,
     [

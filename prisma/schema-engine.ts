@@ -1,6 +1,6 @@
-// This file loads Prisma's schema engine, which only developers and tests use. The schema engine compares schema.prisma
-// with a database, and checks which migrations have been applied to the database. The gateway itself applies migrations
-// without the schema engine (src/database/migrations.ts).
+// This file loads Prisma's schema engine, which only developers and tests use. Prisma's schema engine compares
+// schema.prisma with a database, and checks which migrations have been applied to the database. The gateway itself
+// applies migrations without Prisma's schema engine (src/database/migrations.ts).
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,14 +11,14 @@ import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
 /**
- * The filter options of the schema engine. Empty lists make the schema engine compare every table and every enum of the
- * database with schema.prisma.
+ * The filter options of Prisma's schema engine: the tables and enums that the engine must ignore. Empty lists make the
+ * schema engine compare every table and every enum of the database with schema.prisma.
  */
 export const noFilters = { externalTables: [], externalEnums: [] };
 
 /**
- * Starts the schema engine. The schema engine connects to the database through the driver adapters in `adapters`. The
- * schema engine runs as WebAssembly, so no executable is needed.
+ * Starts the schema engine. Prisma's schema engine connects to the database through the driver adapters in `adapters`.
+ * Prisma's schema engine runs as WebAssembly, so no executable file is needed.
  */
 export async function loadSchemaEngine(
   adapters: SqlMigrationAwareDriverAdapterFactory,
@@ -32,8 +32,8 @@ export async function loadSchemaEngine(
 }
 
 /**
- * The code of Prisma's schema engine. `bindings` is undefined until the process has loaded the code of the schema
- * engine. A process can load the code of the schema engine only once, because the code uses a single WebAssembly
+ * The code of Prisma's schema engine. `bindings` is undefined until the process has loaded the code of Prisma's schema
+ * engine. A process can load the code of Prisma's schema engine only once, because the code uses a single WebAssembly
  * instance.
  */
 let bindings: ReturnType<typeof loadBindings> | undefined;
@@ -44,7 +44,7 @@ async function loadBindings() {
   const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
   const imports = Object.entries(module).map(([name, value]) =>
     // Prisma's schema engine never clears its timers, so the timers would keep the process running. Instead of
-    // `setTimeout`, the schema engine therefore gets `unreferencedTimeout`, whose timers do not keep the process
+    // `setTimeout`, Prisma's schema engine therefore gets `unreferencedTimeout`, whose timers do not keep the process
     // running.
     name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
   );
@@ -60,7 +60,7 @@ function unreferencedTimeout(callback: () => void, milliseconds: number): NodeJS
   return setTimeout(callback, milliseconds).unref();
 }
 
-/** Returns the migrations in a folder as the data structure that the schema engine expects. */
+/** Returns the migrations in a folder as the data structure that Prisma's schema engine expects. */
 export function toMigrationList(migrations: Migration[], folder: URL): MigrationList {
   return {
     baseDir: fileURLToPath(folder),

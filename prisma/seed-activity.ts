@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The demo data has parking events for this number of days before the first start of the gateway. */
+/** The number of days before the first start of the gateway for which the demo data contains parking events. */
 const pastDays = 7;
 
 /**
@@ -21,8 +21,9 @@ const offsetMs = 4 * hourMs;
 
 /**
  * For a demo vehicle that is inside at the first start of the gateway: its last completed stay ended at least this
- * number of milliseconds before that start. The current stay of a demo vehicle that is inside began less than 12 hours
- * before the first start. The last completed stay and the current stay therefore do not overlap.
+ * number of milliseconds before that start. A demo vehicle that is inside began its current stay less than 12 hours
+ * before the first start of the gateway. The last completed stay and the current stay of a demo vehicle therefore do
+ * not overlap.
  */
 const pauseMs = 12 * hourMs;
 
@@ -46,8 +47,8 @@ interface Rhythm {
 }
 
 /**
- * A group of vehicles that enter and leave at similar times. When the gateway starts for the first time, `inside`
- * vehicles of the group are inside the location.
+ * A group of vehicles that enter and leave at similar times. When the gateway starts for the first time, `inside` of
+ * these vehicles are inside their location.
  */
 export interface DemoGroup {
   vehicles: readonly DemoVehicle[];
@@ -68,12 +69,13 @@ export interface DemoStay {
   exitedAt: number | null;
   /**
    * The decision that the gateway sent to the gate. If `decision` is omitted for a vehicle with a whitelist entry, the
-   * decision is `LISTED`. If `decision` is omitted for a vehicle without a whitelist entry, the gate got no decision.
+   * decision is `LISTED`. If `decision` is omitted for a vehicle without a whitelist entry, the gateway sent no
+   * decision for this vehicle to the gate.
    */
   decision?: ParkingEvent['decision'];
 }
 
-/** Returns demo vehicles that belong to visitors. No whitelist contains their plates. */
+/** Returns demo vehicles that belong to visitors. These vehicles are not on any whitelist. */
 export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
   Array.from({ length: count }, (_, index) => ({
     plateType: ['DXB', 'SHJ', 'AUH'][index % 3]!,

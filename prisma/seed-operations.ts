@@ -30,9 +30,9 @@ export interface DemoWebhook {
 
 /**
  * Creates a webhook for the demo data. The receiver of the demo webhook accepted one message, and then rejected all
- * later messages. The messages of the demo webhook report new whitelist entries. A database trigger creates a delivery
- * for each audit record that is inserted after the webhook. The seed script must therefore insert the audit records of
- * the new whitelist entries before the webhook.
+ * later messages. The messages of the demo webhook report new whitelist entries. A database trigger creates a webhook
+ * delivery for each audit record that is inserted after the webhook was created. The seed script must therefore insert
+ * the audit records of the new whitelist entries before the webhook.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -107,8 +107,8 @@ interface DemoUse {
 }
 
 /**
- * Returns the requests in an hour of the day in Dubai as a share of the requests in the busiest hour: a number from 0.1
- * to 1. The demo data has few requests at night.
+ * Returns the number of requests in an hour of the day in Dubai, divided by the number of requests in the busiest hour:
+ * a number from 0.1 to 1. The demo data has few requests at night.
  */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 

@@ -55,7 +55,7 @@ const locations = [
   },
 ];
 
-/** Creates a whitelist entry of the demo data. A field that the caller omits becomes null. */
+/** Creates a whitelist entry of the demo data. A field that the caller omits is null in this whitelist entry. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -79,7 +79,7 @@ const minuteMs = 60_000;
 
 /**
  * Creates the demo whitelist entries with special rules: a partly used visitor pass, guests for one day, and a former
- * tenant. These whitelist entries belong to the first location.
+ * tenant. These whitelist entries belong to the first location of the demo data.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -131,7 +131,7 @@ export interface DemoData {
 
 /**
  * Fills an empty database with demo data. The demo data has a company with its locations and whitelists, a quota, two
- * API keys and a webhook. It also has the parking events and the usage totals of the days before the first start.
+ * API keys and a webhook. The demo parking events and usage totals are from the days before the gateway first started.
  */
 export async function seedDemoData(
   prisma: PrismaClient,

@@ -27,8 +27,8 @@ import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
 /**
- * The number of items that the REST API requests per GraphQL page when it reads a whole list. A GraphQL page has at
- * most 100 items.
+ * The number of items that the REST API requests per GraphQL page when it reads a whole list. A page of a GraphQL list
+ * has at most 100 items.
  */
 const graphPageSize = 100;
 
@@ -46,7 +46,7 @@ const restNames: ReadonlyMap<string, string> = new Map([
 /**
  * Creates the function that handles the requests to one REST endpoint. The handler takes the GraphQL variables from a
  * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. When the gateway
- * process starts, it prepares the GraphQL document of the endpoint once, and not again for each request.
+ * process starts, it prepares the GraphQL document of the REST endpoint once, and not again for each request.
  *
  * @param countError a function that counts a failed response, if the response fails after the gateway has sent its HTTP
  *   status
@@ -74,8 +74,9 @@ export function createRouteHandler(
   }
 
   /**
-   * Closes the client's connection when a response cannot be completed, and records the error. The gateway has already
-   * logged and counted this request as a request with status 200. Returns false if there is no connection to close.
+   * Closes the client's connection when a response cannot be completed, and records the error. When the response breaks
+   * off, the gateway has already logged and counted this request as a request with status 200. Returns false if there
+   * is no connection to close.
    */
   function breakOff(error: unknown, context: Context): boolean {
     const { code, message } = maskError(error, context);
@@ -191,12 +192,12 @@ function pageOf({
 
 /**
  * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. Returns `undefined` if
- * the GraphQL operation has no variable `input`. Unknown fields of the body are removed
+ * the GraphQL operation has no variable `input`. The function removes unknown fields of the request body
  * (docs/contract.md#unknown-body-fields), because GraphQL would reject them. The GraphQL resolver later validates the
- * values of the known fields. A body that is not an object causes `VALIDATION_ERROR`. The function itself validates the
- * body in two cases:
+ * values of the known fields. A request body that is not a JSON object causes `VALIDATION_ERROR`. This function itself
+ * validates the request body in two cases:
  *
- * - An identifier in the body is a number. GraphQL would accept a number as an identifier.
+ * - An identifier in the body is a number. GraphQL itself would accept a number as the value of an identifier.
  * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains a number that JavaScript
  *   cannot represent exactly. The JSON text of the equivalent GraphQL request would contain a different number than the
  *   body, or null instead of a number such as 1e400.

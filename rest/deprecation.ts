@@ -14,8 +14,8 @@ export interface Brownout {
 }
 
 /**
- * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). A release at the
- * time `removedAt` or later can remove the routes with `residents`.
+ * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). A release that
+ * appears at the time `removedAt` or later may no longer contain these routes.
  */
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');
@@ -24,8 +24,9 @@ const removedAt = new Date('2027-06-30T00:00:00Z');
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
 /**
- * Lists the deprecated REST routes. In each item, `operation` is the name of the deprecated route in usage records, and
- * `replacement` is the new route. A release may remove the deprecated route at the time `removedAt` or later.
+ * Lists the deprecated REST routes. In each item, `operation` is the name that usage records contain for the deprecated
+ * route, and `replacement` is the new route. A release may remove the deprecated route at the time `removedAt` or
+ * later.
  */
 export const deprecatedOperations = routes.flatMap((route) =>
   route.successor
@@ -35,8 +36,8 @@ export const deprecatedOperations = routes.flatMap((route) =>
 
 /**
  * Returns false for a URL that cannot be the URL of a deprecated route, and otherwise true. The check is fast, because
- * it does not compare the URL with the path of each route. The function also returns true for some URLs that contain
- * `/residents` and are not deprecated.
+ * it does not compare the URL with the path of each route. For some URLs that contain `/residents` but are not
+ * deprecated, the function returns true, too.
  */
 export const mayBeDeprecated = (url: string): boolean => url.includes('/residents');
 
@@ -46,12 +47,12 @@ export const mayBeDeprecated = (url: string): boolean => url.includes('/resident
  */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 
-/** The path parameters of a REST request, by name. */
+/** The values of the path parameters of a REST request, with the parameter names as keys. */
 type PathParameters = Readonly<Record<string, string>>;
 
 /**
- * Two functions for a deprecated route. `headers` creates the headers that only responses of deprecated routes have.
- * `brownoutAnswer` creates the error response during a brownout.
+ * Two functions that create responses or parts of responses for a deprecated route. `headers` creates the headers that
+ * only responses of deprecated routes have. `brownoutAnswer` creates the error response during a brownout.
  */
 interface Deprecation {
   headers(params: PathParameters): Record<string, string>;

@@ -3,7 +3,7 @@ import { routeName, routes } from './routes.ts';
 
 /**
  * Returns a regular expression for the section of one endpoint in the migration guide. The regular expression matches
- * the text from the heading of the section to the end of the code block with the GraphQL document.
+ * the text from the section's heading to the end of the code block that contains the GraphQL document.
  */
 const sectionOf = (name: string) =>
   new RegExp(

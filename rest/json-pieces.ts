@@ -10,16 +10,16 @@ import { createSlots } from '../src/scheduling/slots.ts';
 export type Piece = string | DeferredJson;
 
 /**
- * The number of characters of JSON text that the gateway writes to a connection in one step. The gateway writes more
- * characters only after the client has read the previous characters.
+ * The number of characters of JSON text that the gateway writes to a connection in one step. The gateway writes the
+ * next characters only after the client has read the previous characters.
  */
 const charactersAtOnce = 64 * 1024;
 
 /**
  * Converts a value to several pieces of JSON text. During the conversion to JSON, a placeholder takes the place of each
- * large value. The gateway reads the large value from the database later, when it sends this part of the response. Each
- * placeholder begins with the character U+0000. No value from the database contains this character, because PostgreSQL
- * cannot store it.
+ * large value. The gateway reads each large value from the database only when it sends the part of the response that
+ * contains the value. Each placeholder begins with the character U+0000. No value from the database contains U+0000,
+ * because PostgreSQL cannot store this character.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];
@@ -36,8 +36,8 @@ const writeSlots = createSlots(slotLimits.largeValueWrites);
  * Waits until no other request of the same API key is writing a large value to its connection. Only one request of an
  * API key at a time may write a large value.
  *
- * @returns a function that ends the write of this request, so that the next request of the same API key may write a
- *   large value
+ * @returns a function to call when this request has written its large value, so that the next request of the same API
+ *   key may write a large value
  */
 const takeWriteSlot = (keyId: string) =>
   new Promise<() => void>((begin) => {

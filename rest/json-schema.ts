@@ -75,8 +75,8 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a `format`. The regular expression has up to 300 characters, and
- * expresses the same rule as the `format`.
+ * Removes the regular expression that Zod adds to a JSON Schema with the keyword `format`. This regular expression has
+ * up to 300 characters, and expresses the same rule as the JSON Schema keyword `format`.
  */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;
@@ -117,7 +117,10 @@ export function leafSchema(type: GraphQLLeafType): JsonSchema {
   return schema;
 }
 
-/** Returns the description of a GraphQL scalar or enum, with the meaning of each enum value. */
+/**
+ * Returns the description of a GraphQL scalar type or enum type. For an enum type, it also contains the meaning of each
+ * enum value.
+ */
 export function leafDescription(type: GraphQLLeafType, description: string | null | undefined) {
   const values = isEnumType(type) ? type.getValues() : [];
   return [description, ...values.map((value) => `- \`${value.name}\`: ${value.description}`)]

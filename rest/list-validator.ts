@@ -4,9 +4,10 @@ import { FindWhitelistChangeDocument, GetWhitelistCursorDocument } from './gener
 import type { RestRequest } from './routes.ts';
 
 /**
- * The maximum length of an entity tag in characters. The gateway does not send a longer entity tag, because many
- * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, and the cursor
- * lists the open database transactions. If many transactions are open, the entity tag becomes long.
+ * The maximum length of an entity tag in characters. The gateway does not send an entity tag that is longer than this
+ * maximum, because many proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a
+ * cursor, and the cursor lists the open database transactions. If many transactions are open, the entity tag becomes
+ * long.
  */
 const maxTagLength = 1024;
 
@@ -60,8 +61,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // This code ignores an error of the cursor query. If the cursor query fails, the later query for the list fails
-    // with the same error.
+    // This code ignores an error of the query for the feed cursor. If the query for the feed cursor fails, the later
+    // query for the whitelist fails with the same error.
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };
@@ -73,9 +74,9 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       if (ifNoneMatch?.trim() === '*') return current(request, context);
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
-        // This code ignores an error of the query, because the entity tag from the client may contain an invalid
-        // cursor. If the error has another cause than the cursor, the later query for the list returns the same error
-        // to the client.
+        // This code ignores an error of the GraphQL query, because the entity tag from the client may contain an
+        // invalid cursor. If the error has another cause than the cursor, the later query for the list returns the same
+        // error to the client.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

@@ -3,14 +3,15 @@ import { fragmentsOf } from '../src/graphql/fragments.ts';
 import type { JsonShape } from '../src/paging.ts';
 
 /**
- * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. Each
- * selected field must have the name of a database column. A selected field must have no arguments and no subfields.
+ * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. Each field
+ * that the GraphQL document selects must have the name of a database column. A selected field must have no arguments
+ * and no subfields.
  *
  * @throws {TypeError} when a selected field has arguments or subfields
  */
 export function nodeShape(document: DocumentNode): JsonShape {
   const fragments = fragmentsOf(document);
-  /** Returns all fields of a selection, including the fields of its fragments. */
+  /** Returns all fields of a GraphQL selection set, including the fields of its fragments. */
   const fieldsIn = (set: SelectionSetNode | undefined): FieldNode[] =>
     (set?.selections ?? []).flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];

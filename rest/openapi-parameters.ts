@@ -10,7 +10,7 @@ const ifMatchParameter: Parameter = {
   name: ifMatch.header,
   in: 'header',
   description:
-    'The value of the header `ETag` in an earlier response with this whitelist entry or location. If the whitelist entry or location has another version now, the gateway rejects the change with status 412. If the header is `*` or omitted, the gateway does not check the version.',
+    'The value of the header `ETag` in an earlier response with this whitelist entry or location. If the whitelist entry or location has changed since the response with this `ETag`, the gateway rejects the change with status 412. If the header `If-Match` is `*` or omitted, the gateway does not check the version.',
   schema: { type: 'string' },
 };
 
@@ -18,13 +18,13 @@ const ifNoneMatchParameter: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   description:
-    'The value of the header `ETag` in an earlier response with this whitelist. If the whitelist has not changed since that response, the gateway responds with status 304 and no body.',
+    'The value of the header `ETag` in an earlier response with this whitelist. If the whitelist has not changed since the response with this `ETag`, the gateway responds with status 304 and no body.',
   schema: { type: 'string' },
 };
 
 /**
- * Returns the parameters of an endpoint for the OpenAPI document: the parameters in its path and its filters. For a
- * list, the function also returns the parameters `limit` and `cursor`.
+ * Returns the parameters of an endpoint for the OpenAPI document: the parameters in its path and its filters. If the
+ * endpoint returns a list, the function also returns the parameters `limit` and `cursor`.
  */
 export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   const { variableArguments } = plan;

@@ -5,13 +5,16 @@ import { errorDescriptions } from './openapi-text.ts';
 /** Returns the OpenAPI member `content` for a request body or response body with the given JSON Schema. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** Creates one OpenAPI response component for each error code. Several endpoints can refer to the same component. */
+/**
+ * Creates one OpenAPI response component for each error code. Several REST endpoints can refer to the same response
+ * component.
+ */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
 /**
- * Returns the error responses of an endpoint by HTTP status. If a status has only one error code, its response is a
- * reference to the response component of this error code.
+ * Returns the error responses of an endpoint by HTTP status. If an HTTP status has only one error code, its response in
+ * the OpenAPI document is a reference to the response component of this error code.
  */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const statuses = new Set(codes.map((code) => errorStatus[code]));
@@ -34,7 +37,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {
       code: { type: 'string', enum: codes },
-      message: { type: 'string', description: 'A description of the error for a person.' },
+      message: { type: 'string', description: 'A description of the error for human readers.' },
       details: reference('schemas', 'ErrorDetails'),
       requestId: {
         type: 'string',
@@ -65,7 +68,7 @@ export const errorDetails: JsonSchema = {
       },
       value: {
         description:
-          'The invalid value as the client sent it; null when the value is missing. The gateway cuts long strings after 200 characters.',
+          'The invalid value as the client sent it; null when the value is missing. The gateway shortens long strings to 200 characters.',
       },
       errors: {
         type: 'array',

@@ -6,7 +6,7 @@ import { json } from './openapi-responses.ts';
 /** The name that the API reference shows for the group of all webhook messages. */
 export const webhookTag = 'Webhooks';
 
-/** The description of webhook messages in the API reference. */
+/** The text that describes webhook messages in the API reference. */
 export const webhooksAbout =
   'Messages that the gateway posts to a webhook of a company. The GraphQL mutation `createWebhook` creates a webhook. Messages follow ' +
   'Standard Webhooks: verify `webhook-signature` with the secret of the webhook, and ignore a `webhook-id` that was ' +
@@ -35,7 +35,10 @@ const messageHeaders = [
   ),
 ];
 
-/** Converts the type of a webhook message to a name in Pascal case: `location.created` → `LocationCreated` */
+/**
+ * Converts the type of a webhook message to a name in which each word starts with a capital letter: `location.created`
+ * → `LocationCreated`
+ */
 const pascalCase = (type: string) =>
   type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -49,8 +52,8 @@ const messageDescription = (type: MessageType) =>
  * Returns the member `webhooks` of the OpenAPI document, which describes each type of webhook message and the JSON
  * Schema of its body.
  *
- * @param schemas the object to which this function adds the JSON Schema of each message body. Each property name of
- *   `schemas` is the name of a JSON Schema
+ * @param schemas the object to which this function adds the JSON Schema of each message body. Each property name of the
+ *   object `schemas` is the name of a JSON Schema
  */
 export function describeWebhooks(schemas: Components): Record<string, Record<string, JsonSchema>> {
   return Object.fromEntries(
@@ -68,7 +71,7 @@ export function describeWebhooks(schemas: Components): Record<string, Record<str
         responses: {
           '2XX': {
             description:
-              'The receiver has accepted the message. The gateway does not send the message again.',
+              'The receiver has accepted the message. The gateway does not send this message to this receiver again.',
           },
           '410': {
             description:

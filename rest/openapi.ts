@@ -180,8 +180,8 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns the error codes that an endpoint can return. Every endpoint can return a few common error codes. Further
- * error codes depend on the parameters, the body and the GraphQL fields of the endpoint.
+ * Returns the error codes that an endpoint can return. Every endpoint can return a few common error codes. An endpoint
+ * can return more error codes, depending on its parameters, its body and its GraphQL fields.
  */
 function codesOf({
   parameters,
@@ -225,9 +225,10 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 }
 
 /**
- * Returns the JSON Schema of a request body in which a required field was renamed. The body must contain either the
- * current or the former name of this field. If the body contains the former name, it may also contain the current name
- * with the value null, because the gateway treats null like a missing field.
+ * Returns the JSON Schema of a request body in which a required field was renamed. The request body must contain the
+ * renamed field, under either its current name or its former name. If the request body contains the former name of the
+ * field, it may also contain the current name with the value null, because the gateway treats null like a missing
+ * field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
@@ -245,8 +246,9 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 
 /**
  * Returns the JSON Schema for the body of a successful response. Each endpoint has a function that creates its response
- * bodies. `answerSchema` calls this function of the endpoint with a placeholder for each value. In the resulting
- * response body, `answerSchema` replaces each placeholder with the JSON Schema of the value.
+ * bodies. `answerSchema` calls the function that creates the endpoint's response bodies, and passes a placeholder for
+ * each value. In the resulting response body, `answerSchema` replaces each placeholder with the JSON Schema of the
+ * value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);

@@ -32,8 +32,8 @@ export const versionTag = (version: number) => `"${version}"`;
  * Returns the version of the whitelist entry or location that the client expects, or null if the client accepts any
  * version.
  *
- * @param header the value of `If-Match`: `*`, or one entity tag. An entity tag that the gateway never sends, such as a
- *   weak tag, matches no version.
+ * @param header the value of `If-Match`: `*`, or one entity tag. No version of a whitelist entry or location matches an
+ *   entity tag that the gateway never sends, such as a weak tag.
  * @throws {ServiceError} `VALIDATION_ERROR` if `If-Match` is neither `*` nor one entity tag
  */
 export function expectedVersion(header: string | undefined): number | null {

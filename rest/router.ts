@@ -46,16 +46,16 @@ function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
 }
 
 /**
- * The request header in which a client can state the purpose of its request. The gateway ignores all values except
- * `parity`, which means that the client sends the request only to compare REST with GraphQL.
+ * The request header in which a client can state the purpose of its request. The gateway ignores all values of this
+ * header except `parity`, which means that the client sends the request only to compare REST with GraphQL.
  */
 const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * Returns the name of a request in usage records, which is usually the operation name. The name has a prefix if the
- * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. This prefix in the usage records
- * shows operators which clients still use the REST endpoint for real work.
+ * Returns the name of a request in usage records, which is usually the operation name. The name in the usage record has
+ * a prefix if the client asks for the equivalent GraphQL request, or only compares REST with GraphQL. This prefix in
+ * the usage records shows operators which clients still use the REST endpoint for real work.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;

@@ -51,13 +51,13 @@ interface RouteOf<Data, Variables> {
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /**
-   * Returns those GraphQL variables that do not come from the path of the request. For an endpoint that returns a list,
-   * rest/adapter.ts adds the GraphQL variables `first` and `after`.
+   * Returns the GraphQL variables that come from the query parameters or the body of the REST request, and not from its
+   * path. For an endpoint that returns a list, rest/adapter.ts adds the GraphQL variables `first` and `after`.
    */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /**
-   * Finds the page of the list (a GraphQL connection) in the data of the GraphQL response. If the client sends `limit`
-   * or `cursor`, the REST response contains one page; otherwise, it contains the whole list.
+   * Returns the GraphQL connection (one page of a list) from the data of the GraphQL response. If the client sends
+   * `limit` or `cursor`, the REST response contains one page; otherwise, it contains the whole list.
    */
   list?: (data: Answered<Data>) => ConnectionPage;
   /**
@@ -65,7 +65,10 @@ interface RouteOf<Data, Variables> {
    * `ETag` in `If-None-Match`.
    */
   hasEntityTag?: true;
-  /** Returns the version of the whitelist entry or location in the response. This version becomes the `ETag`. */
+  /**
+   * Returns the version of the whitelist entry or location in the response. This version becomes the `ETag` of the
+   * response.
+   */
   versionOf?: (data: Answered<Data>) => number;
   /**
    * Whether the endpoint passes the version in the header `If-Match` to its GraphQL operation as the variable

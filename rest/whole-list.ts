@@ -10,14 +10,15 @@ import type { ConnectionPage } from './routes.ts';
 // list.
 
 /**
- * The number of items in the first part of a list. The gateway sends a long list in several parts, so that the client
- * gets the first bytes early.
+ * The number of items in the first part of a list that the gateway sends in several parts. The gateway sends a long
+ * list in several parts, so that the client gets the first bytes early.
  */
 const firstPartItems = 250;
 
 /**
- * The number of items in each further part of a list, after the first part. A list part with 500 items occupies about
- * 200 KiB. The process keeps only a few parts of a list in memory for each client, even if the client reads slowly.
+ * The number of items in each part of a streamed list after the first part. A part with 500 items of a streamed list
+ * occupies about 200 KiB. The process keeps only a few parts of a list in memory for each client, even if the client
+ * reads slowly.
  */
 const furtherPartItems = 500;
 
@@ -30,7 +31,7 @@ const partSlots = createSlots(slotLimits.listParts);
 const pauseBetweenPagesMs = 2;
 
 /**
- * One part of a list that the gateway sends in several parts. `items` is the JSON text of the items in this part.
+ * One part of a list that the gateway sends in several parts. `items` contains the items of this part as JSON text.
  * `next` reads the next part; in the last part, `next` is `undefined`.
  */
 interface ListPart {
@@ -39,8 +40,8 @@ interface ListPart {
 }
 
 /**
- * Reads the first part of a list from the database. The database returns the items as JSON text. The result also
- * contains a cursor. With this cursor, a client can later read the changes of the list.
+ * Reads the first part of a list from the database. The database returns the items as JSON text. The result contains
+ * the first part of the list, and a cursor. With this cursor, a client can later read the changes of the list.
  */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {
@@ -88,11 +89,11 @@ const end = ']}';
 
 /**
  * Returns the response body for a whole list: a text if the list has only one part, and otherwise a stream. The stream
- * reads each part of the list after the client has read the previous part. The response stream ends early when the API
- * key of the request is revoked.
+ * reads the next part of the list only after the client has read the previous part. The response stream ends early when
+ * the API key of the request is revoked.
  *
  * @param breakOff a function that closes the client's connection after an error, so that the client notices that the
- *   response is incomplete. `breakOff` returns false if the request has no connection
+ *   response is incomplete. `breakOff` returns false if there was no connection to close
  */
 export function wholeListBody(
   first: ListPart,
@@ -115,8 +116,8 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
       await context.reauthenticate();
       return readNext();
     });
-    // A part of the list can be empty, for example if a client has deleted the last items while the gateway was sending
-    // the list.
+    // A part of the streamed list can be empty, for example if a client has deleted the last items while the gateway
+    // was sending the list.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

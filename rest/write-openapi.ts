@@ -1,4 +1,4 @@
-// Only developers run this program, when the API has changed. `npm run openapi` writes two things: the OpenAPI
+// Only developers run this program, after they have changed the API. `npm run openapi` writes two things: the OpenAPI
 // document, and the GraphQL documents in the guide for clients that move from REST to GraphQL. `npm run openapi:check`
 // fails when the OpenAPI document or the guide is out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';

@@ -24,7 +24,10 @@ export const AccessReason = builder.enumType(reasons, {
   values: {
     LISTED: { description: 'The plate is in the whitelist, and no rule denies entry.' },
     NOT_LISTED: { description: 'The plate is not in the whitelist.' },
-    NOT_YET_VALID: { description: 'The whitelist entry of the plate is not valid yet.' },
+    NOT_YET_VALID: {
+      description:
+        'The plate has a whitelist entry, but the validity period of this entry has not started yet.',
+    },
     EXPIRED: { description: 'The whitelist entry of the plate is no longer valid.' },
     OUTSIDE_HOURS: {
       description: 'The time of the decision is outside the weekly hours of the whitelist entry.',
@@ -38,8 +41,9 @@ export const AccessReason = builder.enumType(reasons, {
 });
 
 /**
- * Validates the parts of a plate that a camera has read. The camera may have misread some characters. The rule accepts
- * letters and digits in every part of the plate, because cameras confuse letters with similar digits.
+ * Validates the plate type, the plate code and the plate number that a camera has read. The camera may have misread
+ * some characters. The rule accepts letters and digits in every part of the plate, because cameras confuse letters with
+ * similar digits.
  */
 const tolerantPlateRule = z.object({
   plateType: formedText(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),
@@ -55,7 +59,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
     position: t.exposeInt('position', {
       description: 'Position of the character in the plate type, plate code or plate number, counted from 1.',
     }),
-    read: t.exposeString('read', { description: 'The character at this position in the request.' }),
+    read: t.exposeString('read', { description: 'The character at this position in the requested plate.' }),
     listed: t.exposeString('listed', {
       description: 'The character at this position in the plate of the whitelist entry.',
     }),

@@ -61,14 +61,14 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     companyIds: t.idList({
       description:
-        'The companies in the scope of the API key, with all their locations. The list contains only companies in the scope of the API key of the request.',
+        'The companies in the scope of the API key, with all their locations. The list contains only companies in the scope of the API key that the client uses for the request.',
       select: { companies: { select: { id: true }, orderBy: { id: 'asc' } } },
       resolve: ({ companies }, _, { key }) =>
         companies.map(({ id }) => id).filter((id) => reachesCompany(key, id)),
     }),
     locationIds: t.idList({
       description:
-        'The single locations in the scope of the API key, in addition to the locations of the companies in `companyIds`. The list contains only locations in the scope of the API key of the request.',
+        'The single locations in the scope of the API key, in addition to the locations of the companies in `companyIds`. The list contains only locations in the scope of the API key that the client uses for the request.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
@@ -114,7 +114,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
 
 const ApiKeyConnection = builder.connectionObject(
   { type: ApiKey, name: 'ApiKeyConnection', description: 'A page of keys.' },
-  { name: 'ApiKeyEdge', description: 'An API key with its cursor in the list.' },
+  { name: 'ApiKeyEdge', description: 'An API key, and its cursor in the list of API keys.' },
 );
 
 const IssuedApiKey = builder
@@ -135,7 +135,7 @@ const idArg = { required: true, description: 'Identifier of the key.', validate:
 builder.queryFields((t) => ({
   viewer: t.prismaField({
     type: ApiKey,
-    description: 'The API key of the request. Every valid API key may read this field.',
+    description: 'The API key that the client uses for the request. Every valid API key may read this field.',
     resolve: (query, _, __, { key, services: { prisma } }) =>
       prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: key.id } }),
   }),
@@ -144,7 +144,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        "The API keys that the API key of the request may administer, oldest first. An operator's key may administer all API keys. Any other API key may administer an API key if the scopes of both API keys have a company or location in common. Only an operator's key may administer an operator's key.",
+        "The API keys that a client may administer with the API key that it uses for the request, oldest first. An operator's key may administer all API keys. Any other API key may administer an API key if the scopes of both API keys have a company or location in common. Only an operator's key may administer an operator's key.",
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -153,7 +153,7 @@ builder.queryFields((t) => ({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
-    description: 'One API key that the API key of the request may administer (see `apiKeys`).',
+    description: 'One API key that the client may administer with its own API key (see `apiKeys`).',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, { key, services: { apiKeys } }) => apiKeys.find(key, id),
   }),
@@ -179,15 +179,15 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     companyIds: t.idList({ description: fieldDescriptions.companyIds }),
     locationIds: t.idList({ description: fieldDescriptions.locationIds }),
     hourlyLimit: t.int({
-      description: `Number of rate limit points that the API key may use in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the API key of the request if that limit is lower.`,
+      description: `Number of rate limit points that the API key may use in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the API key that the client uses for the request, if that limit is lower.`,
     }),
     burstLimit: t.int({
-      description: `Number of rate limit points that the API key may use in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the API key of the request if that limit is lower.`,
+      description: `Number of rate limit points that the API key may use in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the API key that the client uses for the request, if that limit is lower.`,
     }),
     expiresAt: t.field({
       type: 'DateTime',
       description:
-        'The time at which the API key expires. Default: the expiry of the API key of the request.',
+        'The time at which the API key expires. Default: the expiry of the API key that the client uses for the request.',
     }),
     unrestricted: t.boolean({
       defaultValue: false,
@@ -224,7 +224,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      "Issues an API key. The new API key cannot have more permissions, a larger scope or a later expiry than the API key of the request. Only an operator's key may issue an API key with higher rate limits than its own.",
+      "Issues an API key. The new API key cannot have more permissions, a larger scope or a later expiry than the API key that the client uses for the request. Only an operator's key may issue an API key with higher rate limits than its own.",
     args: {
       input: t.arg({
         type: CreateApiKeyInput,
@@ -240,7 +240,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Changes the given fields of an API key. The change takes effect immediately in every gateway process. Both before and after the change, the changed API key must not have more permissions, a larger scope, higher rate limits or a later expiry than the API key of the request. As an exception, an operator's key may change an API key with higher rate limits than its own, and may set higher rate limits than its own.",
+      "Changes the given fields of an API key. The change takes effect immediately in every gateway process. A client can change an API key only if, before and after the change, this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may change an API key with higher rate limits than its own, and may set higher rate limits than its own.",
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
@@ -257,7 +257,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Issues a new secret for an API key. Older secrets stay valid for a grace period. The rate limits and the usage of the API key do not change. The rotated API key must not have more permissions, a larger scope, higher rate limits or a later expiry than the API key of the request. As an exception, an operator's key may rotate an API key with higher rate limits than its own.",
+      "Issues a new secret for an API key. The previous secrets of the API key stay valid for a grace period. The rate limits and the usage of the API key do not change. A client can rotate an API key only if this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may rotate an API key with higher rate limits than its own.",
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({

@@ -42,7 +42,7 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
 
 const AuditRecordConnection = builder.connectionObject(
   { type: AuditRecord, name: 'AuditRecordConnection', description: 'A page of the audit log.' },
-  { name: 'AuditRecordEdge', description: 'An audit record with its cursor in the list.' },
+  { name: 'AuditRecordEdge', description: 'An audit record, and its cursor in the list of audit records.' },
 );
 
 builder.queryField('auditLog', (t) =>

@@ -19,17 +19,17 @@ import {
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
- * The regular expression for a company name in JSON Schema. The regular expression does not use `\p{L}` (any letter),
- * because some other programming languages do not support `\p{L}`. For characters up to U+009F, the regular expression
- * and the rule `companyName` accept the same characters. Above U+009F, the regular expression accepts every character,
- * but `companyName` accepts only some characters.
+ * The regular expression for company names that the JSON Schema contains. The regular expression does not use `\p{L}`
+ * (any letter), because some other programming languages do not support `\p{L}`. For characters up to U+009F, this
+ * regular expression and the regular expression `companyName` accept the same characters. Above U+009F, the regular
+ * expression accepts every character, but `companyName` accepts only some characters.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
 
 /**
  * The maximum lengths of a company's text fields, in characters. The validation rules and the descriptions of the
- * fields use these maximum lengths.
+ * company's fields use these maximum lengths.
  */
 const maxLength = { name: 100, address: 200, externalCompanyId: 50, description: 500, phone: 20 };
 
@@ -63,7 +63,10 @@ const registerCompanyRule = z.object({
   settings: freeObject.nullish(),
 });
 
-/** Validates a change of a company. The change must contain at least one field. */
+/**
+ * Validates the new values that a client sends to change a company. The input of the mutation must contain at least one
+ * field to change.
+ */
 const updateCompanyRule = atLeastOneField(registerCompanyRule.omit({ slug: true }).partial());
 
 const Company = builder.objectRef<ReadCompany>('Company').implement({
@@ -95,8 +98,8 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      // The cost of the field `settings` is 5 instead of 1. Company settings can be large, and an additional SQL
-      // statement reads them.
+      // The field `settings` costs 5 rate limit points instead of 1. Company settings can be large, and the gateway
+      // needs an additional SQL statement to read them.
       complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),
@@ -146,7 +149,7 @@ builder.queryFields((t) => ({
       type: Company,
       permission: 'READ_COMPANIES',
       description:
-        'The companies that the API key may see, oldest first. These are the companies in its scope, and the owners of the locations in its scope.',
+        'The companies that the API key may see, oldest first. These are the companies in the scope of the API key, and the companies that own the locations in its scope.',
       resolve: (_, args, { key, services: { companies } }) =>
         keysetConnection(args, companies.visibleTo(key)),
     },
@@ -215,7 +218,7 @@ builder.mutationFields((t) => ({
     permission: 'REGISTER_COMPANIES',
     errors: ['CONFLICT_ERROR'],
     description:
-      'Registers a company and adds the company to the scope of the API key. Fails with `CONFLICT_ERROR` when another company already has the slug.',
+      'Registers a company and adds the company to the scope of the API key. Fails with `CONFLICT_ERROR` when another company already has the same slug.',
     args: {
       input: t.arg({
         type: RegisterCompanyInput,

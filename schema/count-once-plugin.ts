@@ -31,10 +31,10 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 
 /**
  * A Pothos plugin that counts the items of each list at most once per request, because PostgreSQL must read the whole
- * list to count them. Without the plugin, a client could select the same list under many aliases, and the gateway would
- * count the list for each alias. If a client selects a page several times with equal arguments, the gateway reads the
- * page only once. In a mutation, the data can change between two selections, so the gateway reads and counts the list
- * again for each selection.
+ * list to count them. Without this Pothos plugin, a client could select the same list under many aliases, and the
+ * gateway would count the list for each alias. If a client selects a page several times with equal arguments, the
+ * gateway reads the page only once. In a mutation, the data can change between two selections, so the gateway reads and
+ * counts the list again for each selection.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

@@ -28,9 +28,10 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
 builder.objectField(ApiKey, 'deprecations', (t) =>
   t.field({
     type: [DeprecatedUse],
-    description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. A new request appears in the list after a few seconds.`,
+    description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. Requests appear in this list with a delay of a few seconds.`,
     // The field `deprecations` costs as much as the field `usage`, because both fields read all usage totals in a time
-    // range. The multiplier for the costs of the fields within `deprecations` is small, because this list is short.
+    // range. The multiplier for the costs of the fields within `deprecations` is small, because the list of deprecated
+    // operations is short.
     complexity: { field: 200, multiplier: 5 },
     resolve: ({ id }, _, { services: { usage } }) => usage.deprecatedUse(id),
   }),

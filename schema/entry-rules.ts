@@ -20,7 +20,7 @@ builder.mutationField('setEntryHours', (t) =>
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets the weekly hours in which the vehicle of a whitelist entry may enter. All other values of the whitelist entry stay unchanged. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
+      'Sets the weekly hours in which the vehicle of a whitelist entry may enter. This mutation changes no other value of the whitelist entry. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
@@ -32,7 +32,7 @@ builder.mutationField('setEntryHours', (t) =>
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version of the whitelist entry that the client has read. If the whitelist entry has another version now, the change fails. If `expectedVersion` is omitted, the gateway does not check the version.',
+          'The version of the whitelist entry that the client has read. The change fails if the current version of the whitelist entry is not `expectedVersion`. If `expectedVersion` is omitted, the gateway does not check the version.',
         validate: expectedVersion,
       }),
     },

@@ -8,7 +8,10 @@ const Health = builder.objectRef<{ timestamp: Date }>('Health').implement({
       description: 'Always `ok`. A service that is not healthy does not answer at all.',
       resolve: () => 'ok',
     }),
-    timestamp: t.expose('timestamp', { type: 'DateTime', description: 'The time of the response.' }),
+    timestamp: t.expose('timestamp', {
+      type: 'DateTime',
+      description: 'The time at which the gateway created the response.',
+    }),
     service: t.string({ description: 'Name of the service.', resolve: () => packageJson.name }),
     version: t.string({ description: 'Version of the service.', resolve: () => packageJson.version }),
   }),

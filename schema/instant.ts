@@ -3,7 +3,10 @@ import { z } from 'zod';
 const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
-/** Matches an ISO 8601 date and time with a UTC offset. The seconds are optional, and may have a fraction. */
+/**
+ * Matches an ISO 8601 date and time with a UTC offset. A text that matches may omit the seconds, and the seconds may
+ * have a fraction.
+ */
 const isoInstant = new RegExp(
   [undefined, -1].map((precision) => z.regexes.datetime({ offset: true, precision }).source).join('|'),
 );

@@ -3,9 +3,9 @@ import { JSONResolver } from 'graphql-scalars';
 import { holdInexactNumber, isExact } from '../src/json/exact-numbers.ts';
 
 /**
- * The GraphQL scalar type for any JSON value. In a GraphQL document, a JSON object may have members with any name, even
- * `__proto__`. The gateway rejects a number that JavaScript cannot represent exactly, both in a GraphQL document and in
- * the JSON body of a request.
+ * The GraphQL scalar type for any JSON value. In a GraphQL document, a JSON object may have properties with any name,
+ * even `__proto__`. If a JSON value of this type contains a number that JavaScript cannot represent exactly, the
+ * gateway rejects the number. This applies to a GraphQL document and to the JSON body of a request.
  */
 export const jsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
 
@@ -43,8 +43,8 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
 }
 
 /**
- * Marks an object or array of a GraphQL document if one of its members is a number that JavaScript cannot represent
- * exactly. `requireExactVariables` checks the numbers in the variables of the request.
+ * Marks an object or array in a GraphQL document if it directly contains a number that JavaScript cannot represent
+ * exactly. `holderOf` does not check the numbers in the variables of the request: `requireExactVariables` checks them.
  */
 function holderOf<Holder extends object>(
   literals: readonly (readonly [name: string, literal: ValueNode])[],

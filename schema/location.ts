@@ -39,7 +39,7 @@ const createLocationRule = z.object({
   timezone: locationFields.timezone.nullish(),
 });
 
-/** Validates a change of a location. The change must contain at least one field. */
+/** Validates a request to change a location. The request must change at least one field of the location. */
 const updateLocationRule = atLeastOneField(z.object(locationFields).partial());
 
 export const Location = builder.prismaObject('Location', {
@@ -69,7 +69,7 @@ export const Location = builder.prismaObject('Location', {
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside, and its parking session has the state `UNSEEN_EXIT`. Null means that the stay has no limit.',
+        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside, and its parking session has the state `UNSEEN_EXIT`. Null means that a vehicle may stay without a time limit.',
     }),
     version: t.exposeInt('version', {
       description:
@@ -88,7 +88,7 @@ export const Location = builder.prismaObject('Location', {
 
 export const LocationConnection = builder.connectionObject(
   { type: Location, name: 'LocationConnection', description: 'A page of locations.' },
-  { name: 'LocationEdge', description: 'A location with its cursor in the list.' },
+  { name: 'LocationEdge', description: 'A location, together with its cursor for pagination.' },
 );
 
 /** The options of a GraphQL argument that contains the id of a location. */
@@ -179,12 +179,15 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
 });
 
 /**
- * The cost of changing the maximum stay of vehicles at a location. A change of the maximum stay is expensive, because
- * the gateway then computes all parking sessions of the location again.
+ * The cost of a request that changes the maximum stay at a location. A change of the maximum stay is expensive, because
+ * the gateway then recalculates all parking sessions of the location.
  */
 const longestStayCost = 8_000;
 
-/** Returns the cost of a change of a location. A change of the maximum stay costs more than any other change. */
+/**
+ * Returns the cost of a request that changes a location. A request with a new maximum stay costs more than a request
+ * with any other change.
+ */
 const updateCost = ({ input }: Readonly<Record<string, unknown>>) =>
   typeof input === 'object' && input !== null && 'longestStayHours' in input ? longestStayCost : 1;
 
@@ -194,7 +197,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_LOCATIONS',
     errors: ['CONFLICT'],
     description:
-      'Creates a location. Fails with `CONFLICT` when the company already has a location with the slug.',
+      'Creates a location. Fails with `CONFLICT` when the company already has a location with the same slug.',
     args: {
       input: t.arg({
         type: CreateLocationInput,
@@ -211,7 +214,7 @@ builder.mutationFields((t) => ({
     errors: ['CONFLICT'],
     complexity: { field: updateCost, multiplier: 1 },
     description:
-      'Changes the given fields of a location. A change of `longestStayHours` costs five rate limit points. Fails with `CONFLICT` when the company has another location with the slug, or when the version of the location is not `expectedVersion`.',
+      'Changes the given fields of a location. A change of `longestStayHours` costs five rate limit points. Fails with `CONFLICT` when the company has another location with the same slug, or when the version of the location is not `expectedVersion`.',
     args: {
       id: t.arg.id(locationIdArg),
       input: t.arg({
@@ -222,7 +225,7 @@ builder.mutationFields((t) => ({
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version of the location that the client has read. Fails with `CONFLICT` when the location has another version now. If `expectedVersion` is omitted, the gateway does not check the version.',
+          'The version of the location that the client has read. Fails with `CONFLICT` when the current version of the location is not this version. If `expectedVersion` is omitted, the gateway does not check the version.',
         validate: expectedVersion,
       }),
     },

@@ -14,7 +14,7 @@ const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
 /**
  * The fixed part of the cost of the field `occupancyHistory`: the cost of reading the parking sessions. For each data
- * point, each selected field costs 1 in addition to `readingCost`.
+ * point, each field that the client selects adds 1 to the cost.
  */
 const readingCost = 20;
 
@@ -42,7 +42,8 @@ const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
-      description: 'The time of the data point, which is the start of its interval.',
+      description:
+        'The time of the data point: the start of the time interval that the data point describes.',
     }),
     occupied: t.exposeInt('occupied', {
       description:
@@ -84,8 +85,8 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
 }
 
 /**
- * Returns the approximate number of data points in an occupancy history. From this number, the gateway computes the
- * cost of the history. For an invalid time range, the number of data points is 0.
+ * Returns the approximate number of data points in an occupancy history. The cost of the field
+ * `occupancyHistory` grows with this number. For an invalid time range, the number of data points is 0.
  */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));

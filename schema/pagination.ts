@@ -5,7 +5,7 @@ import { isId } from '../src/ids.ts';
 import type { PagedList } from '../src/paging.ts';
 import { wholeNumber } from './rules.ts';
 
-/** The default number and the maximum number of items on a page of a connection. */
+/** The default number and the maximum number of items on a page of a GraphQL connection. */
 export const pageSizes = { usual: 20, max: 100 };
 
 /** Validates the arguments `first` and `last` of a GraphQL connection, which set the page size. */
@@ -35,9 +35,9 @@ export const cursor = z
 export type ConnectionArguments = PothosSchemaTypes.DefaultConnectionArguments;
 
 /**
- * Returns a page of a list that is sorted by id, which is the order of creation. A cursor contains an id and not a
- * position. The next page is therefore correct even if items were added or removed after the client had read the
- * previous page.
+ * Returns one page of a list. The list is sorted by id, and therefore by the time at which the items were created. A
+ * cursor contains an id and not a position. The next page is therefore correct even if items were added or removed
+ * after the client had read the previous page.
  *
  * @param args the arguments of the connection; the ids in the cursors `after` and `before` are already decoded
  * @param list the list from which the page is read; PostgreSQL counts the list only when the client selects
@@ -82,7 +82,7 @@ export async function keysetConnection<Item extends { id: string }>(
 
 /**
  * A list without items. For some REST requests, such as a request for a whole list, the REST code reads the list from
- * the database. For such a REST request, the GraphQL resolver returns this empty list.
+ * the database. For such a REST request, the GraphQL resolver returns `emptyList` in place of the list.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

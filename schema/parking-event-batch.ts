@@ -9,7 +9,8 @@ import { locationIdArg } from './location.ts';
 
 /**
  * The validation rule of the argument `events` checks only the number of parking events. The gateway later validates
- * each parking event separately. One invalid parking event therefore does not prevent the recording of the valid ones.
+ * each parking event separately. One invalid parking event therefore does not prevent the gateway from recording the
+ * valid parking events.
  */
 const eventsRule = z
   .array(z.unknown())
@@ -20,7 +21,7 @@ const eventsRule = z
 const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
-  description: 'A parking event of the request that the gateway rejected.',
+  description: 'One parking event of a batch request, which the gateway rejected.',
   fields: (t) => ({
     index: t.exposeInt('index', {
       description: 'Position of the parking event in the request, counted from 0.',

@@ -71,7 +71,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. If the camera text matches no whitelist entry, `plateNumber` is the camera text in capital letters, without spaces, dashes and dots. `plateCode` is then empty, and `plateType` is empty unless the camera sent the plate type.',
+        'Number of the plate. If the camera text matches no whitelist entry, `plateNumber` is the camera text in capital letters, without spaces, dashes and dots. If the camera text matches no whitelist entry, `plateCode` is empty, and `plateType` is empty unless the camera sent the plate type.',
     }),
     text: t.exposeString('text', {
       nullable: true,
@@ -122,8 +122,8 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
 });
 
 /**
- * Returns the whitelist entry of a parking event or parking session. Returns null if the event or session has no
- * whitelist entry, or if its whitelist entry no longer exists.
+ * Returns the whitelist entry of a parking event or parking session. Returns null if the parking event or parking
+ * session has no whitelist entry, or if its whitelist entry no longer exists.
  */
 export function entryOf(
   { locationId, whitelistEntryId }: Pick<ParkingEventRow, 'locationId' | 'whitelistEntryId'>,
@@ -134,7 +134,10 @@ export function entryOf(
 
 const ParkingEventConnection = builder.connectionObject(
   { type: ParkingEvent, name: 'ParkingEventConnection', description: 'A page of parking events.' },
-  { name: 'ParkingEventEdge', description: 'A parking event with its cursor in the list.' },
+  {
+    name: 'ParkingEventEdge',
+    description: 'A parking event, and the cursor that marks its position in the list.',
+  },
 );
 
 builder.objectField(Location, 'events', (t) =>
@@ -172,7 +175,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
   fields: (t) => ({
     eventId: t.string({
       required: true,
-      description: `The identifier that the gate gave to the parking event, unique within the location, 1 to ${maxEventIdLength} characters. If the gate sends the same parking event again, nothing changes. If the gate sends other values with the same identifier, these values correct the recorded parking event.`,
+      description: `The identifier that the gate gave to the parking event, unique within the location, 1 to ${maxEventIdLength} characters. If the gate sends the same parking event again, nothing changes. If the gate sends other values with the same identifier, the gateway corrects the recorded parking event with these values.`,
     }),
     kind: t.field({ type: ParkingEventKind, required: true, description: 'Entry or exit.' }),
     plate: t.field({
@@ -183,7 +186,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     reading: t.field({
       type: ReadingInput,
       description:
-        'The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. If the text matches no whitelist entry or more than one whitelist entry, the gateway records the parking event without a whitelist entry.',
+        'The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the camera text. If the camera text matches no whitelist entry or more than one whitelist entry, the gateway records the parking event without a whitelist entry.',
     }),
     occurredAt: t.field({
       type: 'DateTime',

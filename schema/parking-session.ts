@@ -32,12 +32,12 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the parking session: the identifier of the parking event or of the counted vehicle with which the parking session began.',
+        'Identifier of the parking session. It equals the identifier of the parking event with which the session began. If the session began with an occupancy count, it equals the identifier of the vehicle in this count.',
     }),
     location: t.field({
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: 'The location at which the vehicle stays.',
+      description: 'The location at which the vehicle parks.',
       resolve: ({ locationId }, _, { key, services: { locations } }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),

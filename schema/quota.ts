@@ -16,8 +16,8 @@ const quotaRule = z.object({
 });
 
 /**
- * Validates the quotas of references (such as apartments) in a request. Each reference may occur only once in the
- * request. If a request had two quotas for one reference, it would not be clear which quota applies.
+ * Validates the quotas of references (such as apartments) in a request. In one request, each reference may have only
+ * one quota. If a request had two quotas for one reference, it would not be clear which quota applies.
  */
 const quotasRule = z
   .array(quotaRule)
@@ -62,9 +62,9 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
       description: `${descriptions.enforcement}.`,
     }),
     used: t.int({
-      // `used` costs more than other fields, because PostgreSQL must count the vehicles inside.
+      // The field `used` costs more than other fields, because PostgreSQL must count the vehicles inside.
       complexity: { field: 5, multiplier: 1, reads: true },
-      description: 'Number of vehicles of the reference that are inside the location now.',
+      description: 'Number of vehicles with this reference that are inside the location now.',
       resolve: (quota, _, { services: { whitelist } }) => whitelist.quotas.used(quota),
     }),
   }),
@@ -72,13 +72,13 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
 
 const QuotaConnection = builder.connectionObject(
   { type: Quota, name: 'QuotaConnection', description: 'A page of quotas.' },
-  { name: 'QuotaEdge', description: 'A quota with its cursor in the list.' },
+  { name: 'QuotaEdge', description: 'A quota, together with its cursor for pagination.' },
 );
 
 const referenceArgument = builder.args((t) => ({
   referenceId: t.string({
     description:
-      'A reference id: the list contains only the quota of this reference. If `referenceId` is omitted or empty, the list contains all quotas of the location.',
+      'The id of a reference, such as an apartment: the list contains only the quota of this reference. If `referenceId` is omitted or empty, the list contains all quotas of the location.',
     validate: textFilter,
   }),
 }));
@@ -163,13 +163,13 @@ builder.mutationFields((t) => ({
     rowsPerPoint: 1000,
     complexity: { field: 1, multiplier: 100, wholeReads: true }, // a request may have up to 1,000 quotas
     description:
-      'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the quotas that were set, and the last values of the quotas that were removed. The gateway ignores the removal of a quota that does not exist.',
+      'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the quotas that were set, and the last values of the quotas that were removed. If a quota that the client wants to remove does not exist, the gateway ignores this removal.',
     args: {
       locationId: t.arg.id(locationIdArg),
       quotas: t.arg({
         type: [QuotaInput],
         required: true,
-        description: `The quotas, 1 to ${maxQuotasPerCall}. Each reference may occur only once in the list.`,
+        description: `A list of 1 to ${maxQuotasPerCall} quotas. Each reference may occur only once in the list.`,
         validate: quotasRule,
       }),
     },

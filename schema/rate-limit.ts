@@ -4,26 +4,26 @@ import { builder } from './builder.ts';
 
 const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
   description:
-    'One of the two rolling time windows of the rate limit of an API key. The gateway allows a request only when both windows have enough points left.',
+    'One of the two rolling time windows of the rate limit of an API key. The gateway allows a request only when both windows have enough rate limit points left.',
   fields: (t) => ({
     name: t.exposeString('name', {
       description:
-        'The name of the window: `hour` or `burst`, as in the headers `RateLimit-Policy` and `RateLimit`.',
+        'The name of the rate limit window: `hour` or `burst`, as in the headers `RateLimit-Policy` and `RateLimit`.',
     }),
     limit: t.exposeInt('limit', {
       description:
-        'The number of rate limit points that the requests of an API key can use within the window. Most requests cost one point.',
+        'The number of rate limit points that the requests of an API key can use within the window. Most requests cost one rate limit point.',
     }),
     remaining: t.exposeInt('remaining', {
       description: 'Number of rate limit points that requests in this window can still use now.',
     }),
     windowSeconds: t.exposeInt('windowSeconds', {
-      description: 'The length of the time window, in seconds.',
+      description: 'The length of the rate limit window, in seconds.',
     }),
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest request of the API key leaves the window. From this time on, new requests can use the rate limit points that the oldest request used. If the window contains no request, `resetAt` is the current time.',
+        'The time at which the oldest request of the API key leaves the rate limit window. From the time `resetAt` on, new requests can use the rate limit points that this oldest request used. If the window contains no request, `resetAt` is the current time.',
     }),
   }),
 });

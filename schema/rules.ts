@@ -29,8 +29,8 @@ const hasAtMost = (max: number, value: string) =>
   value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 
 /**
- * Creates the rule for a text with at most `max` characters. The rule does not change the text, so the gateway stores
- * the text exactly as the client sent it.
+ * Creates the validation rule for a text with at most `max` characters. The validation rule does not change the text,
+ * so the gateway stores the text exactly as the client sent it.
  */
 export const text = (max: number) =>
   z
@@ -42,8 +42,8 @@ export const text = (max: number) =>
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
  * same way as to an unknown identifier. The error response contains the malformed identifier in `details.value`. The
- * rule therefore shortens a long identifier to the maximum length of `details.value`. The rule also replaces each
- * character that PostgreSQL cannot store with the character U+FFFD.
+ * validation rule therefore shortens a long identifier to the maximum length of `details.value`. The rule also puts the
+ * character U+FFFD in place of each character that PostgreSQL cannot store.
  */
 export const identifier = z
   .string()
@@ -51,7 +51,10 @@ export const identifier = z
     isId(value) ? value : String(shown(value)).replace(new RegExp(controlCharacter, 'g'), '\ufffd'),
   );
 
-/** Validates the value of a list filter. If the value is empty, the filter has no effect (docs/contract.md#filters). */
+/**
+ * Validates the value of a list filter. If the value of the filter is empty, the filter has no effect
+ * (docs/contract.md#filters).
+ */
 export const textFilter = text(500)
   .transform((value) => value || undefined)
   .nullish();
@@ -63,16 +66,17 @@ export const filledText = (max: number, message: string) =>
     .meta({ minLength: 1, allOf: [{ pattern: '\\S' }] });
 
 /**
- * Creates the rule for a text that matches a regular expression. The regular expression must not match the empty text.
+ * Creates the validation rule that a text must match a regular expression. The regular expression must not match the
+ * empty text.
  */
 export const formedText = (form: RegExp, message: string) =>
   z.string().regex(form, message).meta({ minLength: 1 });
 
-/** Creates the rule for a text that the function `isListed` accepts, such as the name of a time zone. */
+/** Creates the validation rule for a text that the function `isListed` accepts, such as the name of a time zone. */
 export const listedName = (isListed: (value: string) => boolean, message: string) =>
   z.string().refine(isListed, message).meta({ minLength: 1, pattern: '\\S' });
 
-/** Creates the rule for a text that either is empty or has a given format, such as an email address. */
+/** Creates the validation rule for a text that either is empty or has a given format, such as an email address. */
 export const emptyOr = (
   format: 'email' | 'uri',
   rule: z.ZodString,
@@ -85,13 +89,13 @@ export const emptyOr = (
 /**
  * Whether a value is an object. A Zod check that compares several fields of an object uses the function `isObject` as
  * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. The error
- * would then name only some of the invalid fields. With the option `when`, Zod runs the check even if some fields have
- * invalid types. The check must therefore not assume that the types are valid.
+ * message would then name only some of the invalid fields. With the option `when`, Zod runs the check even if some
+ * fields have invalid types. The Zod check must therefore not assume that the types are valid.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
 
-/** Creates the rule for an object with at least one field. */
+/** Creates the validation rule for an object with at least one field. */
 export const atLeastOneField = <Rule extends z.ZodObject>(rule: Rule) =>
   rule
     .refine((fields) => Object.keys(fields).length > 0, 'At least one field to change is required')
@@ -108,8 +112,8 @@ const slugForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const maxSlugLength = 50;
 
 /**
- * Creates the rule for a slug (docs/contract.md#company). A slug has 1 to 50 characters. The characters of a slug are
- * lowercase letters and digits, with single hyphens between them.
+ * Creates the validation rule for a slug (docs/contract.md#company). A slug has 1 to 50 characters. The characters of a
+ * slug are lowercase letters and digits, with single hyphens between them.
  */
 export const slug = (message: string) =>
   z
@@ -122,8 +126,8 @@ export const slug = (message: string) =>
 export const slugDescription = `1 to ${maxSlugLength} characters: lowercase letters, digits and single hyphens between them.`;
 
 /**
- * Creates the rule for a whole number in the range of a GraphQL `Int`. An integer column of PostgreSQL has the same
- * range.
+ * Creates the validation rule for a whole number in the range of a GraphQL `Int`. An integer column of PostgreSQL has
+ * the same range as a GraphQL `Int`.
  */
 export const wholeNumber = (minimum: number, maximum = GRAPHQL_MAX_INT) =>
   z
@@ -146,8 +150,9 @@ const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;
 
 /**
- * Validates a JSON object with arbitrary content. The rule limits the depth and the size of the object. The rule also
- * rejects texts that the database cannot store, and numbers that JavaScript cannot represent exactly.
+ * Validates a JSON object with arbitrary content. The validation rule limits the depth and the size of the object. The
+ * validation rule also rejects texts that the database cannot store, and numbers that JavaScript cannot represent
+ * exactly.
  */
 export const freeObject = z.custom<Record<string, unknown>>((value) => freeObjectFault(value) === undefined, {
   error: ({ input }) => freeObjectFault(input),

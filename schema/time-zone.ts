@@ -1,7 +1,7 @@
 import { listedName } from './rules.ts';
 
 /**
- * The time zone names that `Intl` accepts although they are not IANA names. For example, `Intl` takes `BST` for the
+ * The time zone names that `Intl` accepts although they are not IANA names. For example, `Intl` interprets `BST` as the
  * time zone of Bangladesh, but a client that sends `BST` probably means British Summer Time.
  */
 const otherTimeZone =
@@ -17,8 +17,8 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * The words that are not written as one upper-case letter followed by lower-case letters, such as `GMT`. The map
- * contains only words from time zone names that `Intl` replaces with another name, such as `Etc/GMT`.
+ * The words in time zone names, such as `GMT`, that are not written as one upper-case letter followed by lower-case
+ * letters. The map contains only words from time zone names that `Intl` replaces with another name, such as `Etc/GMT`.
  */
 const wordsOfLinks = new Map(
   [
@@ -29,10 +29,10 @@ const wordsOfLinks = new Map(
 );
 
 /**
- * Corrects the letter case of a time zone name, because `Intl` accepts names in any letter case. The function does not
- * replace a link (another name of a time zone, such as `US/Pacific`) with the name to which the link points. `Intl`
- * itself cannot correct the letter case of every name, because it replaces many names: for example, it returns
- * `Asia/Calcutta` for `Asia/Kolkata`.
+ * Corrects the letter case of a time zone name, because `Intl` accepts names in any letter case. If the name is a link
+ * (another name of a time zone, such as `US/Pacific`), the function does not replace it with the name to which the link
+ * points. `Intl` itself cannot correct the letter case of every name, because it replaces many names: for example, it
+ * returns `Asia/Calcutta` for `Asia/Kolkata`.
  */
 function spelledTimeZone(name: string): string {
   const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

@@ -14,7 +14,9 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
   description: 'How many requests an API key sent for one operation in one hour.',
   fields: (t) => ({
     hour: t.expose('hour', { type: 'DateTime', description: 'The start of the hour, in UTC.' }),
-    surface: t.exposeString('surface', { description: 'The API of the requests: `graphql` or `rest`.' }),
+    surface: t.exposeString('surface', {
+      description: 'The API to which the client sent the requests: `graphql` or `rest`.',
+    }),
     operation: t.exposeString('operation', {
       description:
         'The operation, such as `GET /companies` or `query viewer`. The operation is `unknown` when a request failed before the gateway had read the name of the operation.',
@@ -57,8 +59,8 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The numbers of requests with the API key, sorted by hour, then by operation, and then by API. A new request appears in the usage after a few seconds. A request with an unknown API key does not count for any API key.',
-    // The field `usage` can return several rows for every hour of 31 days. The field therefore has a high cost, which
-    // limits how many times one GraphQL operation can select the field.
+    // For a period of 31 days, the field `usage` can return several rows for every hour. The field therefore has a high
+    // cost, which limits how many times one GraphQL operation can select the field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({

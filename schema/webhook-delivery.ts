@@ -39,7 +39,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
       description:
-        'The HTTP status with which the receiver responded. `httpStatus` is null when the receiver did not respond, and always null with pull delivery.',
+        'The HTTP status with which the receiver of the webhook message responded. `httpStatus` is null when the receiver did not respond, and always null with pull delivery.',
     }),
     error: t.exposeString('error', {
       nullable: true,
@@ -86,7 +86,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       // body. An audit record of an import can be large, because it can contain thousands of identifiers.
       complexity: bodyComplexity,
       description:
-        'The body of the webhook message, which is JSON with the members `type`, `timestamp` and `data`. `body` is null when the API key lacks the permission to read the event.',
+        'The body of the webhook message: a JSON object with the properties `type`, `timestamp` and `data`. `body` is null when the API key lacks the permission to read the event.',
       resolve: (delivery, _, context) => context.services.webhooks.bodyOf(context, delivery),
     }),
     attempts: t.expose('attempts', {
@@ -98,7 +98,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a client can pull the message. `nextAttemptAt` is null when the gateway makes no further attempt.',
+        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a client can pull the message. `nextAttemptAt` is null when the gateway will not try again to deliver the message.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
     createdAt: t.expose('createdAt', {
@@ -110,18 +110,21 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
 
 const WebhookDeliveryConnection = builder.connectionObject(
   { type: WebhookDelivery, name: 'WebhookDeliveryConnection', description: 'A page of deliveries.' },
-  { name: 'WebhookDeliveryEdge', description: 'A webhook delivery with its cursor in the list.' },
+  {
+    name: 'WebhookDeliveryEdge',
+    description: 'A webhook delivery, with the cursor that marks its position in the list.',
+  },
 );
 
 builder.objectField(Webhook, 'deliveries', (t) =>
   t.connection(
     {
       type: WebhookDelivery,
-      description: 'The deliveries of messages of the webhook, newest first.',
+      description: 'The webhook deliveries of this webhook, newest first.',
       args: {
         status: t.arg({
           type: WebhookDeliveryStatus,
-          description: 'A state of deliveries: the list contains only deliveries in this state.',
+          description: 'A delivery state: the list contains only the webhook deliveries in this state.',
           validate: z.enum(statuses).nullish(),
         }),
       },
@@ -163,7 +166,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a webhook message again with the same identifier, even if the receiver already accepted the message. Fails with `FORBIDDEN` when the API key may not read the event, and with `CONFLICT` when the webhook is disabled.',
+      'Sends a webhook message again with the same identifier, even if the receiver already accepted the message. Fails with `FORBIDDEN` when the API key may not read the webhook event, and with `CONFLICT` when the webhook is disabled.',
     args: {
       deliveryId: t.arg.id({
         required: true,
@@ -177,18 +180,18 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. The gateway also sends failed or cancelled messages again if they report changes between `since` and `until`. The gateway does not send messages about events that the API key may not read. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. The gateway also sends failed or cancelled messages again if these messages report changes that were made between `since` and `until`. The gateway does not send messages about events that the API key may not read. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       since: t.arg({
         type: 'DateTime',
         required: true,
-        description: 'Start of the period, which must be in the past.',
+        description: 'The start of the period; this time must be in the past.',
         validate: instant,
       }),
       until: t.arg({
         type: 'DateTime',
-        description: 'End of the period, which must be later than `since`. Default: now.',
+        description: 'The end of the period; this time must be later than `since`. Default: now.',
         validate: instant.nullish(),
       }),
     },

@@ -27,8 +27,8 @@ const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
  * Returns how many webhook messages a client requests with the argument `first`. From this number, the gateway computes
- * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`. `first` may be
- * invalid here, because the gateway computes the cost before it validates `first`.
+ * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`. The gateway
+ * computes the cost before it validates `first`, so the value of `first` may be invalid in this function.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -47,7 +47,7 @@ const WebhookHeader = builder.objectRef<{ name: string; value: string }>('Webhoo
 
 const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implement({
   description:
-    'A message of a webhook with pull delivery. With push delivery, the gateway would post the same headers and the same body to the receiver. Until the lease of the message ends, no other client can pull the message.',
+    'A message of a webhook with pull delivery. If the webhook had push delivery, the gateway would post the same headers and the same body to the receiver. Until the lease of the message ends, no other client can pull the message.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
@@ -65,13 +65,13 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
       type: [WebhookHeader],
       complexity: headersComplexity,
       description:
-        'The HTTP headers that push delivery would send with the message: `Content-Type`, `User-Agent`, and the headers of Standard Webhooks with the signature.',
+        'The HTTP headers that the gateway would send with the message if the webhook had push delivery: `Content-Type`, `User-Agent`, and the headers of Standard Webhooks with the signature.',
       resolve: ({ headers }) => Object.entries(headers).map(([name, value]) => ({ name, value })),
     }),
     body: t.exposeString('body', {
       complexity: bodyComplexity,
       description:
-        'The body of the webhook message, which is JSON with the members `type`, `timestamp` and `data`. The webhook signature covers exactly the bytes of the body.',
+        'The body of the webhook message, which is a JSON object with the properties `type`, `timestamp` and `data`. The webhook signature covers exactly the bytes of the body.',
     }),
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
@@ -105,7 +105,7 @@ builder.mutationFields((t) => ({
     permission: 'RECEIVE_WEBHOOKS',
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: pulledMessages },
-    description: `Pulls messages of a webhook with pull delivery, oldest first. No other client can pull these messages until the lease ends. If the client does not acknowledge a message before the end of the lease, the message can be pulled again. If no client acknowledges a message within ${retryDays} days, its delivery gets the status \`FAILED\`. If the messages are large, one call may return fewer messages than \`first\`: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
+    description: `Pulls messages of a webhook with pull delivery, oldest first. No other client can pull these messages until the lease ends. If the client does not acknowledge a message before its lease ends, clients can pull this message again. If no client acknowledges a message within ${retryDays} days, its delivery gets the status \`FAILED\`. If the messages are large, one call may return fewer messages than \`first\`: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
     args: {
       webhookId: t.arg.id(webhookId),
       first: t.arg.int({
@@ -115,7 +115,7 @@ builder.mutationFields((t) => ({
       }),
       leaseSeconds: t.arg.int({
         defaultValue: defaultLeaseSeconds,
-        description: `Duration of the lease of the messages: ${minLeaseSeconds} to ${maxLeaseSeconds} seconds.`,
+        description: `Duration of the client's lease on the messages: ${minLeaseSeconds} to ${maxLeaseSeconds} seconds.`,
         validate: wholeNumber(minLeaseSeconds, maxLeaseSeconds).nullish(),
       }),
     },
@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
   acknowledgeWebhookMessages: t.int({
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Acknowledges pulled webhook messages, so that no client gets them again. A client can acknowledge a message even after its lease has ended. Returns the number of messages that this call acknowledged. Unknown messages and messages that were already acknowledged do not count.',
+      'Acknowledges pulled webhook messages, so that no client gets them again. A client can acknowledge a message even after its lease has ended. Returns the number of messages that this call acknowledged. This number does not include unknown messages and messages that were already acknowledged.',
     args: {
       webhookId: t.arg.id(webhookId),
       ids: t.arg.idList({

@@ -66,7 +66,7 @@ const WebhookDeliveryKind = builder.enumType(kinds, {
 });
 
 export const Webhook = builder.prismaObject('Webhook', {
-  description: `A subscription of a receiver to the events of a company. The gateway signs each message as the specification Standard Webhooks describes. If the receiver does not accept a message, the gateway sends the message again, for at most ${retryDays} days.`,
+  description: `A webhook subscribes a receiver to the events of a company. The gateway signs each message as the specification Standard Webhooks describes. If the receiver does not accept a message, the gateway sends the message again, for at most ${retryDays} days.`,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the webhook.' }),
     companyId: t.exposeID('companyId', {
@@ -149,7 +149,7 @@ const IssuedWebhook = builder
 
 const WebhookConnection = builder.connectionObject(
   { type: Webhook, name: 'WebhookConnection', description: 'A page of webhooks.' },
-  { name: 'WebhookEdge', description: 'A webhook with its cursor in the list.' },
+  { name: 'WebhookEdge', description: 'A webhook, and its cursor in the list of webhooks.' },
 );
 
 /** The options of a GraphQL argument that contains the id of a webhook. */
@@ -208,13 +208,13 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. To change the URL, the API key must also be able to read the messages that still wait for delivery.',
+    'The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. Before a client can change the URL, its API key must also have permission to read the messages that still wait for delivery.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
       description:
-        'The new list of events that the webhook reports to its receiver. This list replaces the current list.',
+        'The new list of events that the webhook reports to its receiver. The gateway removes all events from the stored list that are not in this new list.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({

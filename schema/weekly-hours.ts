@@ -15,7 +15,8 @@ const to = formedText(
 );
 
 /**
- * Validates the days of the week in weekly hours. Removes repeated days, and sorts the days in the order of the week.
+ * Validates the list of days in the weekly hours that a client sends. Removes repeated days, and sorts the days in the
+ * order of the week.
  */
 const days = z
   .array(z.enum(weekdays))

@@ -13,7 +13,8 @@ const defaultFeedPageSize = 1000;
 
 /**
  * The options from which the gateway computes the cost of one page of the whitelist feed. A page of any size costs one
- * rate limit point, unless the query selects fields of whitelist entries that need further database reads.
+ * rate limit point, unless the gateway must read more data from the database for the selected fields of the whitelist
+ * entries.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
@@ -34,7 +35,7 @@ const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implemen
 
 const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implement({
   description:
-    'One page of the list of changes of a whitelist. In your copy of the whitelist, first apply `removals` and then `upserts`, and find the whitelist entries by `id`. The whitelist feed may return the same change more than once.',
+    'One page of the changes to a whitelist. In your copy of the whitelist, first apply `removals` and then `upserts`, and find the whitelist entries by `id`. The whitelist feed may return the same change more than once.',
   fields: (t) => ({
     upserts: t.field({
       type: [WhitelistEntry],
@@ -50,7 +51,7 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
     }),
     cursor: t.exposeString('cursor', {
       description:
-        'The cursor to send as `after` in the request for the next page. After the last page, store its cursor, and send it as `after` in the next request for changes.',
+        'The cursor to send as `after` in the request for the next page. After the last page of changes, store the cursor of this page, and send it as `after` in your next request for changes.',
     }),
     hasMore: t.exposeBoolean('hasMore', {
       description: 'Whether the whitelist feed already contains more changes after this page.',
@@ -86,7 +87,7 @@ builder.queryField('whitelistChanges', (t) =>
     // The comment on `pageComplexity` explains the cost of the field `whitelistChanges`.
     complexity: { field: 1, multiplier: 1, pageSize: { usual: defaultFeedPageSize, max: maxFeedPageSize } },
     description:
-      'The changes of a whitelist, for gates that keep a copy of the whitelist. A client that has no copy yet omits `after`: the pages then contain the whole whitelist. A client that sends `after` gets only the changes since this cursor.',
+      'The changes of a whitelist, for gates that keep a copy of the whitelist. A client that has no copy of the whitelist yet omits `after`: the pages then contain the whole whitelist. A client that sends a cursor as `after` gets only the changes since this cursor.',
     args: {
       locationId: t.arg.id(locationIdArg),
       after: t.arg.string({
@@ -95,7 +96,7 @@ builder.queryField('whitelistChanges', (t) =>
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `Maximum number of changes on the page: 1 to ${maxFeedPageSize}. If the whitelist entries have long texts or many weekly hours, the page may contain fewer changes.`,
+        description: `Maximum number of changes on the page: 1 to ${maxFeedPageSize}. If the whitelist entries have long texts or many weekly hours, a page of changes may contain fewer changes.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },
@@ -108,7 +109,7 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'The cursor of the latest change of the whitelist. Read this cursor before you copy the whitelist with the query `whitelist`. After the copy, send this cursor to `whitelistChanges` to get every change since you read the cursor.',
+      'The cursor of the latest change of the whitelist. Read this cursor before you copy the whitelist with the query `whitelist`. After you have copied the whitelist, send this cursor to `whitelistChanges` to get every change since you read the cursor.',
     args: {
       locationId: t.arg.id(locationIdArg),
     },
@@ -121,7 +122,7 @@ builder.subscriptionField('whitelistChanged', (t) =>
     type: WhitelistNotice,
     permission: 'READ_WHITELIST',
     description:
-      'Sends a notice whenever the whitelist of a location may have changed. Several changes in quick succession may cause only one notice.',
+      'Sends a notice whenever the whitelist of a location may have changed. Several changes to the whitelist in quick succession may cause only one notice.',
     args: {
       locationId: t.arg.id(locationIdArg),
     },

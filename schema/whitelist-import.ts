@@ -14,9 +14,9 @@ import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } 
 import { locationIdArg } from './location.ts';
 
 /**
- * The validation rule of the argument `entries` checks only the number of rows in an import. The gateway later
- * validates each row of the import separately. In all import modes except REPLACE, an import stores the valid rows even
- * if other rows are invalid.
+ * The validation rule of the argument `entries` checks only the number of rows in an import. After this check, the
+ * gateway validates each row of the import separately. In all import modes except REPLACE, an import stores the valid
+ * rows even if other rows are invalid.
  */
 const entriesRule = z
   .array(z.unknown())
@@ -37,7 +37,7 @@ const ImportMode = builder.enumType('ImportMode', {
     },
     REPLACE: {
       description:
-        'Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0.',
+        'Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, the whitelist stays unchanged, and `created`, `updated`, `unchanged` and `deleted` are 0.',
     },
   } as const satisfies Record<MergeMode, { description: string }>,
 });
@@ -63,7 +63,7 @@ const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, r
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
   description:
-    'The reason why the gateway rejected a row of an import or a parking event of a batch. If the client sent this row or event alone, for example with `createWhitelistEntry`, the mutation would fail with the same error.',
+    'The reason why the gateway rejected a row of an import or a parking event of a batch. If the client sent only this row or this parking event, for example with `createWhitelistEntry`, the mutation would fail with the same error.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
@@ -104,7 +104,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       permission: 'READ_WHITELIST',
       complexity: { field: 10, multiplier: 1, reads: false }, // cheap: one SQL statement reads 1,000 whitelist entries
       description:
-        'The whitelist entry that already has the plate of the row, if the gateway rejected the row for this reason.',
+        'The existing whitelist entry with the same plate, if the gateway rejected the row because its plate is already in the whitelist.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
     }),
@@ -132,7 +132,7 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     }),
     deleted: t.exposeInt('deleted', {
       description:
-        'Number of whitelist entries that the mode REPLACE removed, because their plates are in no row.',
+        'Number of whitelist entries that the mode REPLACE removed, because no row of the import contains their plates.',
     }),
     rejected: t.int({ description: 'Number of rejected rows.', resolve: ({ rejected }) => rejected.length }),
     rows: t.field({
@@ -140,8 +140,8 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
       description: 'The rejected rows, in the order in which the request contains them.',
       // Even an import of 10,000 rows usually rejects only a few rows. The gateway therefore multiplies the cost of a
       // field of the rejected rows by the number of imported rows, but at most by 200. For a field of the rejected rows
-      // that reads the database, `wholeReads` has another effect: the gateway multiplies the cost of this field by the
-      // number of imported rows, but at least by 200.
+      // that reads the database (`wholeReads`), the gateway instead multiplies the cost of the field by the number of
+      // imported rows, but at least by 200.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),
@@ -155,7 +155,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Imports many vehicles into a whitelist at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows. It imports each batch of at most 2,500 rows (250 on the embedded database) in one transaction. In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
+      'Imports many vehicles into a whitelist at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows. The modes CREATE and UPSERT import at most 2,500 rows in one transaction (250 rows on the embedded database). In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
     args: {
       locationId: t.arg.id(locationIdArg),
       entries: t.arg({

@@ -39,8 +39,8 @@ const filterArguments = builder.args((t) => ({
 
 /**
  * The cost of a GraphQL field that returns a whitelist and has the filter `validAt`, without the cost of its subfields.
- * The database has no index for the times at which whitelist entries are valid. PostgreSQL may therefore have to read
- * the whole whitelist to find or count the entries that are valid at one time.
+ * The database has no index for the times at which whitelist entries are valid. To find or count the entries that are
+ * valid at a given time, PostgreSQL may therefore have to read the whole whitelist.
  */
 const validAtCost = 200;
 
@@ -76,7 +76,10 @@ function whitelistConnection(
 
 const WhitelistEntryConnection = builder.connectionObject(
   { type: WhitelistEntry, name: 'WhitelistEntryConnection', description: 'A page of a whitelist.' },
-  { name: 'WhitelistEntryEdge', description: 'A whitelist entry with its cursor in the list.' },
+  {
+    name: 'WhitelistEntryEdge',
+    description: 'A whitelist entry, and its cursor in the list of whitelist entries.',
+  },
 );
 
 builder.objectField(Location, 'whitelist', (t) =>

@@ -24,8 +24,8 @@ export const referenceId = filledText(maxReferenceIdLength, 'Reference id must n
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
 
 /**
- * The optional text fields of a whitelist entry. For each of these fields, this module creates a validation rule and a
- * GraphQL field.
+ * The optional text fields of a whitelist entry. For each optional text field, this module creates a validation rule
+ * and a GraphQL field.
  */
 const optionalTexts = {
   vehicleType: { maxLength: 50, content: 'Kind of vehicle in free text' },
@@ -154,7 +154,7 @@ export function entryValues(input: z.output<typeof whitelistEntryRule>): Whiteli
 
 const expectedVersionArg = {
   description:
-    'The version of the whitelist entry that the client has read. If the whitelist entry has another version now, the mutation fails. If `expectedVersion` is omitted, the gateway does not check the version.',
+    'The version of the whitelist entry that the client has read. If the whitelist entry has a different version when the gateway processes the mutation, the mutation fails. If `expectedVersion` is omitted, the gateway does not check the version.',
   validate: expectedVersion,
 };
 /** The options of a GraphQL argument that contains the id of a whitelist entry. */
@@ -188,7 +188,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Replaces the values of a whitelist entry. Omitted values become null, except `hours` and `maxEntries`, which stay unchanged. Fails with `DUPLICATE_VEHICLE` when another whitelist entry of the location already has the plate. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
+      'Replaces the values of a whitelist entry. If the input omits a value, the value becomes null; only `hours` and `maxEntries` keep their old values. Fails with `DUPLICATE_VEHICLE` when another whitelist entry of the location already has the plate. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),

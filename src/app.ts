@@ -128,7 +128,7 @@ export function createApp(dependencies: AppDependencies): {
       state,
       showsCost: requestHeader(c, 'x-query-cost') === 'true',
     };
-    // `Object.assign` merges the two objects, because in V8 it is about 20 times as fast as the spread syntax.
+    // `Object.assign` merges the two context objects, because in V8 it is about 20 times as fast as the spread syntax.
     const graphContext = Object.assign({}, context, own);
     return graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
   });

@@ -1,5 +1,5 @@
 // `npm run keys:bootstrap` creates the first API key of an environment (an operator's key), and prints the secret of
-// the key. The script prints nothing else to the standard output, so that another program can put the secret into a
+// the key. The script prints only the secret to the standard output, so that another program can put the secret into a
 // secret store.
 import { pino } from 'pino';
 import { createFirstOperatorKey } from './auth/operator-key.ts';

@@ -35,8 +35,8 @@ import type { WhitelistWrites } from './whitelist/writes.ts';
 /** The services of a gateway process, which all requests to the process share. */
 export interface Services {
   prisma: PrismaClient;
-  // The following members contain the functions of the domain folders of src, such as src/parking and src/whitelist.
-  // The first argument of a function that changes data is the author of the change. A caller can pass the context of a
+  // The next properties contain the functions of the domain folders of src, such as src/parking and src/whitelist. The
+  // first argument of a function that changes data is the author of the change. A caller can pass the context of a
   // request as the author of the change.
   apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
@@ -49,8 +49,8 @@ export interface Services {
   webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
   /**
-   * Lists the audit records that match a Prisma filter. Audit records of the last few seconds may be missing in the
-   * list, because the gateway may read the list from the standby database.
+   * Lists all audit records that match the given Prisma filter. The list may lack audit records of the last few
+   * seconds, because the gateway may read it from the standby database.
    */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** Reads the field `changes` of an audit record by the id of the audit record (see large-values.ts). */
@@ -65,7 +65,10 @@ export interface Services {
   authenticator: Authenticator;
 }
 
-/** The data and services for the resolvers of one request. REST and GraphQL requests have the same context. */
+/**
+ * The data and services for the resolvers of one request. Requests over REST and over GraphQL use the same type of
+ * context.
+ */
 export interface Context {
   readonly services: Services;
   readonly key: AuthenticatedKey;
@@ -81,9 +84,9 @@ export interface Context {
    */
   cutConnection(): boolean;
   /**
-   * The function `takeWholeList` exists only if the REST response contains a whole list instead of one page. If
-   * `takeWholeList` exists, the resolver of the list only validates the request, and passes the list to
-   * `takeWholeList`. The REST layer reads the items of this list as JSON text from the database.
+   * The function `takeWholeList` exists only if the REST endpoint responds with a whole list instead of one page. If
+   * `takeWholeList` exists, the resolver of a GraphQL list field only validates the request, and passes a description
+   * of the list to `takeWholeList`. The REST layer reads the items of the list as JSON text from the database.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**
@@ -92,8 +95,8 @@ export interface Context {
    */
   defersLargeValues?: boolean | undefined;
   /**
-   * Adds `change` to the number of response bytes that wait in memory until the client reads them. The parameter
-   * `change` is negative for bytes that no longer wait in memory.
+   * Adds `change` to the number of response bytes that wait in the gateway's memory because the client has not read
+   * them yet. When bytes no longer wait in memory, `change` is negative.
    */
   holdBytes(change: number): void;
   /** The id of the request. The log, the audit log and the response to an unexpected error contain the request id. */

@@ -13,11 +13,11 @@ import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 const keyFileName = 'first-keys.txt';
 
 /**
- * Shows the operator how to use the gateway. In development, the first start of the gateway creates an operator's key,
- * unless OPERATOR_API_KEY is set. With the embedded database, the first start also creates demo data with an API key.
- * The gateway shows the new API keys only once, on the terminal. If the output goes to a log instead of a terminal, the
- * gateway writes the API keys to a file. In staging and production, no API key is created, and the log says how to
- * create the first API key.
+ * Shows the operator how to use the gateway after its first start. In development, the first start of the gateway
+ * creates an operator's key, unless OPERATOR_API_KEY is set. With the embedded database, the first start also creates
+ * demo data with an API key. The gateway shows the new API keys only once, on the terminal. If the output goes to a log
+ * instead of a terminal, the gateway writes the API keys to a file. In staging and production, no API key is created,
+ * and the log says how to create the first API key.
  *
  * @param options.isTerminal whether the output of the process goes to a terminal, where a person reads it
  */
@@ -41,7 +41,8 @@ export async function welcome(
     process.stdout.write(`\n${addresses.join('\n')}\n\n`);
   }
   // The gateway shows the operator's key before it creates the demo data. If the process ends while it creates the demo
-  // data, the operator has already received the operator's key. The next start adds the API key of the demo data.
+  // data, the operator has already received the operator's key. In this case, the next start of the gateway creates the
+  // API key of the demo data.
   const operatorLines = missing.operatorKey ? await makeOperatorKey(database, config) : [];
   if (operatorLines.length > 0) await show(operatorLines, 'w');
   if (missing.demoData) await show(await makeDemoData(database, config, url), 'a');
@@ -50,7 +51,7 @@ export async function welcome(
   }
 }
 
-/** Whether this start must create an operator's key, and whether this start must create the demo data. */
+/** Whether this start of the gateway must create an operator's key, and whether it must create the demo data. */
 interface Missing {
   operatorKey: boolean;
   demoData: boolean;
@@ -83,12 +84,12 @@ async function warnWithoutKeys({ prisma }: Database, { environment }: Config, lo
 /**
  * Writes lines about new API keys to the file of API keys, which only its owner can read.
  *
- * @param flag `w` to replace the file of an earlier database, `a` to add the lines to the file
+ * @param flag `w` to replace a file that an earlier database left, `a` to add the lines to the existing file
  */
 async function writeKeys(path: string, lines: readonly string[], flag: 'w' | 'a'): Promise<void> {
   const file = await open(path, flag, 0o600);
   try {
-    // An earlier start may have created the file with permissions that let other users read it.
+    // If an earlier start of the gateway created the file, its permissions may let other users read it.
     await file.chmod(0o600);
     await file.writeFile(`${lines.join('\n')}\n`);
   } finally {

@@ -83,7 +83,7 @@ export interface Gateway {
   /** Ends all subscriptions, because the HTTP listener cannot close while a subscription is open. */
   endStreams(): void;
   /**
-   * Waits for the requests in progress (`waitForLastRequests`), writes all records that still wait in memory, and
+   * Waits for the requests in progress (`waitForLastRequests`), writes the usage records that still wait in memory, and
    * closes all connections.
    */
   close(): Promise<void>;

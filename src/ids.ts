@@ -9,8 +9,8 @@ export function newId(): string {
 const form = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a value has the form of a UUID. All identifiers of the gateway are UUIDs. A client gets the same response for
- * a value that is not a UUID as for an unknown identifier. A value that is not a UUID never reaches the database,
+ * Whether a value has the form of a UUID. All identifiers of the gateway are UUIDs. For a value that is not a UUID, a
+ * client gets the same response as for an unknown identifier. A value that is not a UUID never reaches the database,
  * because the database rejects some characters, for example NUL.
  */
 export function isId(value: string): boolean {

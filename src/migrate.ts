@@ -5,7 +5,7 @@ import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
 // In a container, the script is process 1. Linux ignores a signal to process 1 if the process has no listener for this
-// signal. The script therefore needs a listener for SIGTERM and SIGINT.
+// signal. The script therefore adds a listener for SIGTERM and SIGINT.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
 
 try {

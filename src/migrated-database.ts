@@ -25,7 +25,8 @@ export async function withMigratedDatabase(
   const database = await openDatabase({
     databaseUrl: config.directDatabaseUrl ?? config.databaseUrl,
     urlVariable: config.directDatabaseUrl === undefined ? 'DATABASE_URL' : 'DIRECT_DATABASE_URL',
-    // `DATABASE_PREPARE` describes the pooler. A direct connection supports prepared statements and time limits.
+    // `DATABASE_PREPARE` describes the pooler. A direct connection to PostgreSQL supports prepared statements and time
+    // limits.
     prepareStatements: config.directDatabaseUrl !== undefined || config.databasePrepare,
     dataDir: config.dataDir,
     startWaitSeconds: config.databaseStartWaitSeconds,

@@ -38,7 +38,7 @@ const tooMany = new Failure(429, {
   message: 'Too many requests, please try again later',
 });
 
-/** Creates a JSON response with the same headers that the gateway sends. */
+/** Creates a JSON response with the same headers as a response of the gateway. */
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,

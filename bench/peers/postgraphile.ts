@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 // This server is PostGraphile 5 on the database tables of the gateway, with the production settings from the
-// PostGraphile documentation. Unlike the gateway, this server checks no API keys and no rate limits, and writes no log
-// lines, audit records or usage records. PostGraphile needs Node 22 or later, and is installed separately from the
-// gateway.
+// PostGraphile documentation. Unlike the gateway, the PostGraphile server checks no API keys and no rate limits, and
+// writes no log lines, audit records or usage records. PostGraphile needs Node 22 or later, and is installed separately
+// from the gateway.
 
 /**
  * The parts of the PostGraphile packages that this file uses. PostGraphile is not installed in this project, so this

@@ -54,8 +54,8 @@ const services = {
 } as Partial<Services> as Services;
 
 /**
- * Removes fields from a GraphQL type. The library SOFA would return all fields of the type over REST, but the REST API
- * of the gateway does not return the removed fields.
+ * Removes fields from a GraphQL type. Without this function, the library SOFA would return all fields of the type over
+ * REST, but the REST API of the gateway does not return the fields that this function removes.
  */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();

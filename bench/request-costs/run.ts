@@ -91,8 +91,8 @@ async function send(server: Server, secret: string, { method, path, body }: Shap
 }
 
 /**
- * Returns how much processor time PostgreSQL has used so far for the gateway's connections, in milliseconds. Returns 0
- * for the embedded database, which runs in the gateway process.
+ * Returns how much processor time PostgreSQL has used so far for the gateway's connections, in milliseconds. For the
+ * embedded database, the function returns 0, because this database runs in the gateway process.
  */
 async function postgresTime(sql: Sql | undefined): Promise<number> {
   if (!sql) return 0;

@@ -1,6 +1,6 @@
 import { entries, large } from './world.ts';
 
-/** A single request whose cost the benchmark measures. */
+/** One HTTP request of the benchmark, which measures the cost of requests. */
 export interface ShapeRequest {
   method: string;
   path: string;
@@ -8,14 +8,14 @@ export interface ShapeRequest {
 }
 
 /**
- * A kind of request whose cost the benchmark measures. The function `request` builds a new request for each repetition
- * of the measurement.
+ * A kind of request whose cost the benchmark measures. When the benchmark repeats the measurement, the function
+ * `request` builds a new request each time.
  */
 export interface Shape {
   name: string;
   /**
    * True if the contract (docs/contract-keys.md) defines how many rate limit points the request costs. If
-   * `priceOfContract` is false, the gateway computes the cost of the request from the GraphQL fields of the request.
+   * `priceOfContract` is false, the number of rate limit points depends on the GraphQL fields of the request.
    */
   priceOfContract: boolean;
   request: (run: number) => ShapeRequest;
@@ -50,8 +50,8 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
 /**
- * Returns the name and the arguments of a GraphQL field that reads a list of the large location, such as its whitelist.
- * `rest` contains the further arguments of the field and the closing parenthesis.
+ * Returns the name and the arguments of a GraphQL field that reads a list of the benchmark's large location, such as
+ * its whitelist. `rest` contains the other arguments of the field and the closing parenthesis.
  */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
@@ -59,15 +59,15 @@ const entryFields =
 const path = `/api/locations/${large}`;
 
 /**
- * Returns the parking events that one request records. The same event number always produces the same parking event, so
- * that the benchmark can also send corrections of earlier events.
+ * Returns the parking events that one request records. `eventBatch` always creates the same parking event for the same
+ * event number, so that the benchmark can also send corrections of earlier events.
  */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth parking event is an exit event. This exit event has the same vehicle as the entry event directly
-    // before the exit event.
+    // Every fourth parking event of the benchmark is an exit event. Its vehicle is the vehicle of the entry event
+    // directly before it.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),
@@ -107,8 +107,8 @@ const recordEvents = (name: string, eventsOf: (run: number) => object[]) =>
   );
 
 /**
- * The kinds of requests whose cost the benchmark measures. For each kind of request, the benchmark sends the request
- * that needs the most processor time per rate limit point.
+ * The kinds of requests whose cost the benchmark measures. Of the possible requests of each kind, the benchmark sends
+ * the one that needs the most processor time per rate limit point.
  */
 export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),

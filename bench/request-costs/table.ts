@@ -2,9 +2,9 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// Two constants limit the processor time of a request per rate limit point. The processor time must not exceed
-// `maxMilliseconds`. The processor time must also not exceed `maxTimesMedian` times the median processor time per point
-// of all kinds of requests.
+// Two constants limit the processor time of a request per rate limit point. The processor time per rate limit point
+// must not exceed `maxMilliseconds`. The processor time must also not exceed `maxTimesMedian` times the median
+// processor time per point of all kinds of requests.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;

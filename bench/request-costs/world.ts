@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
 import { companyId, locationId } from '../world.ts';
 
-/** The id of the large location, to which most requests of the benchmark refer. */
+/** The id of the large location of the benchmark data; most requests of the benchmark refer to this location. */
 export const large = locationId(0);
 /** The number of whitelist entries of the large location, with plates `DXB/A/1` to `DXB/A/10000`. */
 export const entries = 10_000;
@@ -17,7 +17,7 @@ export const events = 11_000;
 const locations = 100;
 const entriesOfSmall = 10;
 
-/** A rate limit in points that is so high that no benchmark reaches it. */
+/** A rate limit in points that is so high that no benchmark uses all these points. */
 const hugeLimit = 10_000_000;
 
 /**

@@ -14,7 +14,7 @@ const largestBody = 16 * 1024 * 1024 - 1000;
  * 400,000 JSON values, because the body also contains other values.
  */
 const mostValues = 399_000;
-/** As how many values the gateway counts an empty array or object in a list. */
+/** The number of JSON values as which the gateway counts an empty array or object in a list. */
 const valuesOfEmpty = 4;
 const deepestNesting = 34;
 
@@ -45,7 +45,7 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 }`;
 
 /**
- * Returns a row of an import, with the longest values that the validation rules allow. No two rows have the same plate.
+ * Returns a row of an import, with the longest values that the validation rules allow. Each row has a different plate.
  */
 const largestRow = (round: number, row: number) => ({
   referenceId: `${round}-${row}`.padEnd(100, 'r'),

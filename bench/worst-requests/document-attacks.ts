@@ -17,7 +17,7 @@ const usageFields = 'hour surface operation requests refused errors';
 
 /**
  * Returns a GraphQL query that selects the usage of an API key under many aliases. Each alias selects 30 days of usage.
- * The 30 days of each alias begin at a different minute.
+ * For each alias, the period of 30 days begins at a different minute.
  */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
@@ -30,8 +30,8 @@ const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 
 /**
- * Returns requests whose GraphQL documents have nearly the maximum number of aliases. All documents are different, so
- * the gateway finds none of the documents in its cache.
+ * Returns requests whose GraphQL documents have nearly the maximum number of aliases. The GraphQL documents of these
+ * requests are all different, so the gateway finds none of them in its cache.
  */
 const freshDocuments = (world: WorstWorld) =>
   times(100, (round) =>

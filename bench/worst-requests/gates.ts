@@ -5,7 +5,8 @@ import { type RequestSpec, trafficOf } from '../traffic.ts';
 import type { World } from '../world.ts';
 
 // This file runs in a separate process, which requests gate decisions for companies that send no expensive requests.
-// The process sends its requests at a constant rate, without waiting for the responses to earlier requests.
+// The process sends its requests for gate decisions at a constant rate, without waiting for the responses to earlier
+// requests.
 
 /** The message that tells this process to start its requests for gate decisions. */
 export interface GatesJob {
@@ -22,7 +23,7 @@ export interface Decision {
   delay: number;
 }
 
-/** All gate decisions that this process requested before the message `stop` arrived. */
+/** All gate decisions that this process requested before it received the message `stop`. */
 export interface GatesResult {
   decisions: Decision[];
   /** The number of requests for gate decisions that failed or whose response did not have status 200. */

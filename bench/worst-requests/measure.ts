@@ -32,8 +32,8 @@ export interface AttackResult {
 const warmUpMs = 2_000;
 const quietMs = 2_000;
 /**
- * The pause after the expensive requests, in milliseconds. In this pause, the gateway completes the work that the
- * expensive requests have caused.
+ * The time that the benchmark waits after the expensive requests, in milliseconds. While the benchmark waits, the
+ * gateway completes the work that the expensive requests have caused.
  */
 const settleMs = 500;
 /**

@@ -11,19 +11,19 @@ export interface AttackRequest {
 }
 
 /**
- * A kind of expensive request. Each request is about as expensive as the limits of the gateway allow for this kind of
- * request.
+ * A kind of expensive request. The limits of the gateway bound the cost of one request, and each request of an attack
+ * is about as expensive as these limits allow.
  */
 export interface Attack {
   name: string;
   /**
-   * Builds a list of expensive requests of one kind. The benchmark sends the requests in the order of the list, and
-   * starts again at the end of the list.
+   * Builds the list of expensive requests with which the benchmark attacks the gateway. All requests are of the same
+   * kind. The benchmark sends the requests in the order of the list, and starts again at the end of the list.
    */
   build(world: WorstWorld): AttackRequest[];
   /**
-   * How the client handles successful responses. If the value is `everything`, the client reads each successful
-   * response to the end. If the value is `nothing`, the client leaves successful responses unread and keeps the
+   * How the attacking client handles successful responses. If `reads` is `everything`, the client reads each successful
+   * response to the end. If `reads` is `nothing`, the client does not read successful responses and keeps the
    * connections open.
    */
   reads: 'everything' | 'nothing';

@@ -21,8 +21,9 @@ export interface WorstWorld extends World {
 }
 
 /**
- * The number of companies with settings of 16 MiB. Only earlier versions of the gateway accepted company settings of 16
- * MiB. Half of these companies have settings with one long text, and the other half have settings with many values.
+ * The number of companies whose company settings have a size of 16 MiB. Only earlier versions of the gateway accepted
+ * company settings of 16 MiB. Half of these companies have settings with one long text, and the other half have
+ * settings with many values.
  */
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
@@ -33,8 +34,8 @@ const oldSettingsBytes = 16 * 1024 * 1024;
 const importRecords = 60;
 const importedEntries = 10_000;
 /**
- * One seeded API key has usage records for `usageHours` hours. In each hour, the API key has used `usedOperations`
- * different operations.
+ * One seeded API key has usage records for `usageHours` hours. In each of these hours, the API key has run
+ * `usedOperations` different operations.
  */
 const usageHours = 31 * 24;
 const usedOperations = 50;
@@ -59,7 +60,7 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
   // On the embedded database, the company settings with many values are smaller than on a PostgreSQL server. The
-  // embedded database does not have enough memory for larger settings.
+  // embedded database does not have enough memory for larger company settings.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

@@ -10,7 +10,7 @@ const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
  * The length of the short rate limit window, in seconds. A client can use up the rate limit of its API key in less than
- * 60 seconds. The gateway then accepts no further requests of this API key until the window ends.
+ * 60 seconds. After that, the gateway accepts no requests of this API key until the rate limit window ends.
  */
 const budgetSeconds = 60;
 
@@ -21,8 +21,8 @@ function p99(delays: readonly number[]): number {
 
 /**
  * Returns the delays of gate decisions in one rate limit window. The first delays in the returned list were measured
- * during the expensive requests. For the rest of the rate limit window, the function repeats delays that were measured
- * without expensive requests.
+ * during the expensive requests. For the rest of the rate limit window, the function repeats the delays of gate
+ * decisions that were measured without expensive requests.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -31,9 +31,9 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 }
 
 /**
- * Maps the name of each kind of expensive request to its figures. The benchmark measures gate decisions without load
- * before it sends each kind of expensive request. From all these measurements without load, the function computes one
- * 99th percentile (p99) of the delays, and uses it for all kinds of expensive requests.
+ * Maps the name of each kind of expensive request to its figures. Before each kind of expensive request, the benchmark
+ * measures gate decisions while it sends no expensive requests. From all measurements without expensive requests, the
+ * function computes one 99th percentile (p99) of the delays, and uses it for all kinds of expensive requests.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);

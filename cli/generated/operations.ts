@@ -11,7 +11,7 @@ export const AccessReason = {
   LISTED: 'LISTED',
   /** The plate is not in the whitelist. */
   NOT_LISTED: 'NOT_LISTED',
-  /** The whitelist entry of the plate is not valid yet. */
+  /** The plate has a whitelist entry, but the validity period of this entry has not started yet. */
   NOT_YET_VALID: 'NOT_YET_VALID',
   /** The time of the decision is outside the weekly hours of the whitelist entry. */
   OUTSIDE_HOURS: 'OUTSIDE_HOURS',
@@ -24,13 +24,13 @@ export const AccessReason = {
 export type AccessReason = typeof AccessReason[keyof typeof AccessReason];
 /** The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until it registers a company. Only an operator's key can issue an API key without companies and locations. */
 export type CreateApiKeyInput = {
-  /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key of the request if that limit is lower. */
+  /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key that the client uses for the request, if that limit is lower. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the API key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the API key expires. Default: the expiry of the API key of the request. */
+  /** The time at which the API key expires. Default: the expiry of the API key that the client uses for the request. */
   expiresAt?: string | Date | null | undefined;
-  /** Number of rate limit points that the API key may use in an hour. Default: 1000, or the limit of the API key of the request if that limit is lower. */
+  /** Number of rate limit points that the API key may use in an hour. Default: 1000, or the limit of the API key that the client uses for the request, if that limit is lower. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the API key. */
   locationIds?: Array<string> | null | undefined;
@@ -80,7 +80,7 @@ export type CreateWebhookInput = {
 export const ImportMode = {
   /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   CREATE: 'CREATE',
-  /** Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
+  /** Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, the whitelist stays unchanged, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   REPLACE: 'REPLACE',
   /** Adds whitelist entries. If the plate of a row is already in the whitelist, the row replaces the values of the existing whitelist entry. */
   UPSERT: 'UPSERT'
@@ -89,7 +89,7 @@ export const ImportMode = {
 export type ImportMode = typeof ImportMode[keyof typeof ImportMode];
 /** Whether a location has free spaces. */
 export const LocationState = {
-  /** At least one space is free. */
+  /** At least one space of the location is free. */
   AVAILABLE: 'AVAILABLE',
   /** Every space is taken. */
   FULL: 'FULL',
@@ -104,7 +104,7 @@ export type ParkingEventInput = {
   decision?: AccessReason | null | undefined;
   /** The whitelist entry for which the gate opened. If the camera misread a character, the plate of this whitelist entry differs from the plate of the parking event. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event. */
   entryId?: string | null | undefined;
-  /** The identifier that the gate gave to the parking event, unique within the location, 1 to 100 characters. If the gate sends the same parking event again, nothing changes. If the gate sends other values with the same identifier, these values correct the recorded parking event. */
+  /** The identifier that the gate gave to the parking event, unique within the location, 1 to 100 characters. If the gate sends the same parking event again, nothing changes. If the gate sends other values with the same identifier, the gateway corrects the recorded parking event with these values. */
   eventId: string;
   /** Entry or exit. */
   kind: ParkingEventKind;
@@ -112,7 +112,7 @@ export type ParkingEventInput = {
   occurredAt: string | Date;
   /** The plate in parts. Every parking event must have either `plate` or `reading`, but not both. */
   plate?: PlateInput | null | undefined;
-  /** The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. If the text matches no whitelist entry or more than one whitelist entry, the gateway records the parking event without a whitelist entry. */
+  /** The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the camera text. If the camera text matches no whitelist entry or more than one whitelist entry, the gateway records the parking event without a whitelist entry. */
   reading?: ReadingInput | null | undefined;
 };
 
@@ -185,7 +185,7 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it removes spaces, dashes and dots. It also converts letters to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code. */
 export type ReadingInput = {
   /** Other texts that, according to the camera, may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
@@ -279,11 +279,11 @@ export type UpdateLocationInput = {
   timezone?: string | null | undefined;
 };
 
-/** The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. To change the URL, the API key must also be able to read the messages that still wait for delivery. */
+/** The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. Before a client can change the URL, its API key must also have permission to read the messages that still wait for delivery. */
 export type UpdateWebhookInput = {
   /** Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The receiver never gets a message about an event that happened while the webhook was disabled. */
   enabled?: boolean | null | undefined;
-  /** The new list of events that the webhook reports to its receiver. This list replaces the current list. */
+  /** The new list of events that the webhook reports to its receiver. The gateway removes all events from the stored list that are not in this new list. */
   events?: Array<WebhookEvent> | null | undefined;
   /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
@@ -339,7 +339,7 @@ export const WebhookEvent = {
   PARKING_OCCUPANCY_ADJUSTED: 'PARKING_OCCUPANCY_ADJUSTED',
   /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs the permission READ_ACTIVITY. */
   QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
-  /** `webhook.disabled`: The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. Other webhooks of the same company get this event. Needs the permission MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. The gateway sends this event to the other webhooks of the company. Needs the permission MANAGE_WEBHOOKS. */
   WEBHOOK_DISABLED: 'WEBHOOK_DISABLED',
   /** `whitelist.created`: A vehicle was added to a whitelist. Needs the permission READ_WHITELIST. */
   WHITELIST_CREATED: 'WHITELIST_CREATED',

@@ -32,8 +32,8 @@ const mark = {
 };
 
 /**
- * Draws the timeline of one vehicle, with a mark for each entry, exit or occupancy count of the vehicle. A solid bar
- * shows a known stay, and a dashed bar shows an assumed stay.
+ * Draws the timeline of one vehicle, with a mark for each of its entries, exits and occupancy counts. In the picture, a
+ * solid bar shows a known stay, and a dashed bar shows an assumed stay.
  */
 const timeline = (title, { marks = [], bars = [], labels = [] }) =>
   svg(260, 52, title, [
@@ -144,8 +144,8 @@ const timelines = {
 };
 
 /**
- * Draws the hourly window and the burst window of the rate limit on a time axis. Each dot is a rate limit point, at the
- * minute in which an API key used the point.
+ * Draws the hourly window and the burst window of the rate limit on a time axis. In the picture, each dot is a rate
+ * limit point, at the minute in which an API key used it.
  */
 function rateLimit() {
   const charged = [4, 9, 15, 16, 22, 27, 33, 38, 44, 50, 55, 57, 58, 58.5, 59, 59.4];

@@ -2,8 +2,8 @@
 const saidForMs = 2000;
 
 /**
- * Copies a text to the clipboard. Returns whether the text was copied. If the page was loaded with HTTP and not from
- * localhost, browsers allow no access to the clipboard, and `navigator.clipboard` is undefined.
+ * Copies a text to the clipboard. Returns whether the text was copied to the clipboard. If the page was loaded with
+ * HTTP and not from localhost, browsers allow no access to the clipboard, and `navigator.clipboard` is undefined.
  */
 export async function copyText(text: string): Promise<boolean> {
   try {

@@ -1,5 +1,5 @@
 /**
- * Tells TypeScript that a script may import a CSS file. The script gets no value from the import, because esbuild
- * bundles the imported style sheets.
+ * Tells TypeScript that a script may import a CSS file. The import of a CSS file returns no value to the script,
+ * because esbuild bundles the imported style sheets.
  */
 declare module '*.css';

@@ -6,7 +6,7 @@ import { exampleEvent, examplePlate, noLocation, type Plate } from './examples.t
  */
 export interface ExampleValues {
   locationId: string;
-  /** A plate from the whitelist of the location `locationId`. */
+  /** A plate from the whitelist of the location whose id is `locationId`. */
   plate?: Plate;
 }
 
@@ -26,11 +26,11 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 
 /**
  * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
- * The function keeps values that the user has written, and values in a link that the user has opened. If the variables
- * contain a location id that the explorer has not filled in, the function replaces nothing. Otherwise, the function
- * replaces the location, the example plate, the example parking event, and the plate that the explorer filled in for
- * the previous API key. The example parking event gets a new identifier and the current time, because the gateway
- * records only one parking event for each identifier.
+ * The function keeps values that the user has written, and values in a link that the user has opened. If the GraphQL
+ * variables contain a location id that does not come from the explorer, the function replaces nothing. Otherwise, the
+ * function replaces the location and the example parking event. It also replaces the example plate, or the plate that
+ * the explorer filled in for the previous API key. The example parking event gets a new identifier and the current
+ * time, because the gateway records only one parking event for each identifier.
  *
  * @param text the JSON text of the variables in the editor
  * @param former the values that the explorer filled into this tab for the previous API key

@@ -102,8 +102,8 @@ function Explorer(props: {
 }
 
 /**
- * The number of seconds between a failed request for the GraphQL schema and the next attempt. If the failed response
- * has the header `Retry-After`, the page waits for the time in this header instead.
+ * The number of seconds between a failed request for the GraphQL schema and the next attempt. If the response to a
+ * failed request has the header `Retry-After`, the page waits for the time in this header instead.
  */
 const retrySeconds = 10;
 

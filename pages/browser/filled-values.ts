@@ -6,17 +6,17 @@ const storedValuesName = 'parking-gateway:filled-values';
 
 /**
  * Returns a map from the identifier of each explorer tab to the values that the explorer last filled into this tab.
- * GraphiQL stores the text of each tab, including the filled values. After the user reloads the page, the explorer uses
- * this map to recognise the filled values. The explorer can then replace the filled values without changing values that
- * the user has written.
+ * GraphiQL stores the text of each tab, including the values that the explorer filled in. After the user reloads the
+ * page, the explorer uses this map to recognise the values that it filled in earlier. The explorer can then replace the
+ * values that it filled in, without changing values that the user has written.
  */
 export function loadFilledValues(): Map<string, FilledValues> {
   try {
     const stored: unknown = JSON.parse(deviceStorage.getItem(storedValuesName) ?? '{}');
     return new Map(Object.entries((stored ?? {}) as Record<string, FilledValues>));
   } catch {
-    // If the text in the local storage is not valid JSON, the function returns an empty map. The explorer can then no
-    // longer replace the values that it filled into the stored tabs earlier.
+    // If the text in the local storage is not valid JSON, the function returns an empty map. With an empty map, the
+    // explorer can no longer replace the values that it filled into the stored tabs earlier.
     return new Map();
   }
 }

@@ -11,8 +11,8 @@ export type KeyState =
   | { kind: 'refused'; message: string };
 
 /**
- * Creates the function that runs operations with the API key in the key field. The function sends queries and mutations
- * with POST, and reads the results of a subscription as server-sent events.
+ * Creates the function that runs GraphQL operations with the API key in the key field of the page. The function sends
+ * queries and mutations with POST, and reads the results of a subscription as server-sent events.
  */
 export function createFetcher(currentKey: () => string): Fetcher {
   const events = createClient({
@@ -39,8 +39,8 @@ export function createFetcher(currentKey: () => string): Fetcher {
           if (!(error instanceof NetworkError) || !error.response) throw error;
           return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
         }),
-      // The function `return` closes the stream of the subscription immediately. An async generator would close the
-      // stream only after the next result arrived, so `subscribe` is not an async generator.
+      // The function `return` of the iterator closes the subscription's stream immediately. An async generator would
+      // close the stream only after the next result arrived, so `subscribe` is not an async generator.
       return: () => results.return!(undefined),
       [Symbol.asyncIterator]() {
         return this;
@@ -78,8 +78,8 @@ interface Viewer {
 }
 
 /**
- * Reads the name of an API key, and example values for operations. The example values are a location in the scope of
- * the API key, and a plate at this location.
+ * Asks the gateway for the name of an API key. The function also returns example values that the explorer can fill into
+ * operations. The example values are a location in the scope of the API key, and a plate at this location.
  */
 export async function lookUpKey(key: string): Promise<KeyState> {
   if (!key) return { kind: 'none' };

@@ -4,7 +4,10 @@ import { deviceStorage, rememberedKeyName } from './storage.ts';
 /** The time between the last typed character and the check of the API key, in milliseconds. */
 const typingPauseMs = 400;
 
-/** The pause before the explorer repeats a check of the API key that did not reach the gateway, in milliseconds. */
+/**
+ * If a check of the API key did not reach the gateway, the explorer waits for this time before it repeats the check, in
+ * milliseconds.
+ */
 export const retryPauseMs = 5_000;
 
 /**
@@ -17,12 +20,12 @@ export const maxRetries = 12;
 /** The state of an API key that the explorer cannot check, because the gateway is unreachable. */
 const unreachable: KeyState = { kind: 'refused', message: 'The gateway does not answer' };
 
-/** The field in which the user enters the API key. All tabs of the explorer use this API key. */
+/** The field in which the user enters the API key. All tabs of the explorer use the API key in this field. */
 export interface KeyField {
   current(): string;
   /**
-   * Calls the listener each time the state of the API key changes. If the state of the API key is already known, the
-   * listener is also called immediately.
+   * Calls the listener each time the state of the API key changes. If the explorer already knows the state of the API
+   * key, it also calls the listener immediately.
    */
   onChange(listener: (state: KeyState) => void): void;
 }
@@ -48,8 +51,8 @@ export function bindKeyField(): KeyField {
   let stored = deviceStorage.getItem(rememberedKeyName);
   /**
    * Stores the API key on this device if the user wants the device to remember the key. If the user does not want the
-   * device to remember the key, the function deletes the stored API key. If another tab has stored a different API key
-   * in the meantime, the function keeps this other key.
+   * device to remember the key, the function deletes the stored API key. If another browser tab has stored a different
+   * API key since the last call, the function does not delete this other API key.
    */
   function store() {
     const next = remember.checked && current() ? current() : null;

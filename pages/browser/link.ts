@@ -29,7 +29,7 @@ function compact(json: string): string {
 /**
  * The minimum time between two changes of the page's address, in milliseconds. Safari throws an error when a page
  * changes its address more than 100 times in 30 seconds. Without this minimum time, a user who types an operation
- * quickly would cause the error.
+ * quickly would cause the error in Safari.
  */
 const addressIntervalMs = 400;
 

@@ -38,8 +38,8 @@ document.addEventListener('keydown', (event) => {
 filter();
 
 /**
- * Opens the section that contains the entry to which the page address links. The part of the page address after `#` is
- * the id of this entry.
+ * Opens the section of the API reference that contains the entry to which the page address links. The part of the page
+ * address after `#` is the id of this API reference entry.
  */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));

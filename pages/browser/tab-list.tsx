@@ -1,7 +1,7 @@
 /** @jsxImportSource react */
 // In the browser bundle, this module replaces framer-motion, which GraphiQL imports. GraphiQL uses only two components
-// of framer-motion, for tabs that users can drag. The whole library framer-motion would make up a tenth of the page's
-// size.
+// of framer-motion, for tabs that users can drag. With the whole library framer-motion, a tenth of the page's size
+// would come from framer-motion.
 import { Children, cloneElement, isValidElement, type ReactElement, type ReactNode, type Ref } from 'react';
 
 interface ListProps {
@@ -19,8 +19,8 @@ interface ItemProps {
 }
 
 /**
- * The list of tabs, which is a list of buttons and not an ARIA tab list. In ARIA, a tab must not contain another
- * control, such as a close button.
+ * The list of tabs. It is a list of buttons, not an ARIA tab list. In ARIA, a tab must not contain another control,
+ * such as a close button.
  */
 const Group = ({ children, className, ref }: ListProps) => (
   <ul ref={ref} className={className} aria-label="Operations">
@@ -43,7 +43,7 @@ const Item = ({ children, className, ref, 'aria-selected': isCurrent }: ItemProp
 };
 
 /**
- * The two components with which GraphiQL shows the tabs of the explorer. The components have the names that GraphiQL
- * imports from framer-motion.
+ * GraphiQL shows the tabs of the explorer with these two components. The names of the two components are the names that
+ * GraphiQL imports from framer-motion.
  */
 export const Reorder = { Group, Item };

@@ -29,9 +29,9 @@ export function Console() {
     const { viewer, secret } = opened;
     let isOpen = true;
     // The function `close` signs the user out and shows the form for the API key. The console creates a new function
-    // `close` for each API key. Only the first call of each function `close` has an effect. If the user has entered a
-    // new API key, a late response to a request with an earlier API key therefore does not sign the user out. After a
-    // call of `close`, the form for the API key is empty, even if the device remembers an API key from another tab.
+    // `close` for each API key. For each API key, only the first call of `close` has an effect. If the user has entered
+    // a new API key, a late response to a request with an earlier API key therefore does not sign the user out. After a
+    // call of `close`, the form for the API key is empty, even if another tab has stored an API key on this device.
     function close(message?: string) {
       if (!isOpen) return;
       isOpen = false;

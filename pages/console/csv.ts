@@ -15,8 +15,8 @@ const columns = [
 ] as const;
 
 /**
- * The columns that the console adds to the whitelist columns in a CSV file with rejected rows. An import ignores these
- * columns, so users can correct the rejected rows and import the file again.
+ * The columns that the console adds to the whitelist columns in a CSV file with rejected rows. An import ignores the
+ * added columns, so users can correct the rejected rows and import the file again.
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
@@ -74,8 +74,8 @@ function checkHeader(names: string[]): string[] {
 const largestMaxEntries = 2_147_483_647;
 
 /**
- * The maximum length of a text in a request (docs/rate-limits.md). The length includes the quotation marks and the
- * escape characters of the JSON text.
+ * The maximum length of a text in a request (docs/rate-limits.md). The limit counts the characters of the text in JSON,
+ * including the quotation marks and the escape characters.
  */
 const maxTextCharacters = 32_768;
 
@@ -83,8 +83,8 @@ const maxTextCharacters = 32_768;
 const maxRequestRows = 1000;
 
 /**
- * The maximum size of all rows in an import request, in bytes of JSON. The gateway accepts request bodies of up to
- * 16 MiB (docs/rate-limits.md), but the body also contains the operation.
+ * The maximum size of all rows in an import request, in bytes of JSON. The gateway accepts request bodies of up to 16
+ * MiB (docs/rate-limits.md), but the body contains the GraphQL operation in addition to the rows.
  */
 const maxRequestBytes = 15 * 1024 * 1024;
 
@@ -94,7 +94,9 @@ function numberFault(text: string): string | undefined {
   return Number(text) > largestMaxEntries ? words.atMost(largestMaxEntries) : undefined;
 }
 
-/** Matches an ISO 8601 date and time with a UTC offset. The seconds are optional, and may have a fraction. */
+/**
+ * Matches an ISO 8601 date and time with a UTC offset. The seconds of the time are optional, and may have a fraction.
+ */
 const isoInstant =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
@@ -165,7 +167,8 @@ function faultOf(error: unknown, lastLine: number): unknown {
   // The parser detects a missing closing quotation mark only at the end of the file, which can be thousands of lines
   // after the opening quotation mark.
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') return new Error(words.openQuote(lastLine));
-  // In a file with another delimiter, this delimiter can follow the closing quotation mark of the first column name.
+  // If a CSV file uses another delimiter instead of commas, this delimiter can follow the closing quotation mark of the
+  // first column name.
   const [, delimiter = ''] = /got "(.)" at line 1 /.exec(error.message) ?? [];
   return otherDelimiter.test(delimiter) ? new Error(words.wrongDelimiter(JSON.stringify(delimiter))) : error;
 }
@@ -185,8 +188,8 @@ export function readRows(file: BufferSource): CsvRow[] {
       bom: true,
       columns: checkHeader,
       skip_empty_lines: true,
-      // Without this option, the parser would accept only the kind of line ending (such as `\r\n`) that ends the first
-      // line.
+      // Without the option `record_delimiter`, the CSV parser would accept only the kind of line ending (such as
+      // `\r\n`) that ends the first line.
       record_delimiter: ['\r\n', '\n', '\r'],
       cast(value, { lines }) {
         lastLine = lines;
@@ -206,15 +209,15 @@ export function readRows(file: BufferSource): CsvRow[] {
 
 /**
  * Returns the rows for the next import request; the first of these rows has the index `start`. If `maxRequestRows` rows
- * are too large for one request, the function returns fewer rows. One row alone is never too large, because the console
- * sends no text of more than `maxTextCharacters` characters.
+ * are too large for one request, the function returns fewer rows. A single row is never too large for a request,
+ * because the console sends no text of more than `maxTextCharacters` characters.
  */
 export function rowsOfRequest(rows: readonly CsvRow[], start: number): readonly CsvRow[] {
   const part = rows.slice(start, start + maxRequestRows);
   let bytes = 0;
   const tooMany = part.findIndex(({ entry, fault }) => {
-    // The console does not send a row with a malformed field. The added byte is the comma between two rows of the
-    // request.
+    // The console does not send a row with a malformed field. The size of each row includes one byte for the comma
+    // between two rows of the request.
     if (!fault) bytes += new TextEncoder().encode(JSON.stringify(entry)).length + 1;
     return bytes > maxRequestBytes;
   });

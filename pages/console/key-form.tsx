@@ -42,8 +42,8 @@ export function KeyForm(props: {
   useEffect(() => {
     document.title = texts.views.pageTitle(texts.views.console);
     if (first) void open(first);
-    // The list of dependencies of this React effect is empty. The console therefore checks the stored key only once,
-    // when the console opens.
+    // The list of dependencies of this React effect is empty. The console therefore checks the stored API key only
+    // once, when the console opens.
   }, []);
 
   const submit = (event: FormEvent) => {

@@ -1,8 +1,8 @@
 import { useEffect, useSyncExternalStore } from 'react';
 
 /**
- * The names of the views of the console. The address of the page names the current view, for example `#/sites` or
- * `#/sites/<id of a location>`.
+ * The names of the views of the console. The address of the page contains the name of the view that the console shows,
+ * for example `#/sites` or `#/sites/<id of a location>`.
  */
 export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys', 'audit'] as const;
 export type ViewName = (typeof viewNames)[number];
@@ -31,8 +31,8 @@ export const addressOf = (view: ViewName, id?: string): string => `#/${view}${id
 /**
  * Opens a view of the console by changing the address of the page.
  *
- * @param options.replace if true, the new address replaces the current address in the history of the browser, so that
- *   the back button does not return to the current address
+ * @param options.replace if true, the address of the view replaces the current address in the history of the browser,
+ *   so that the back button does not return to the current address
  */
 export function goTo(view: ViewName, id?: string, { replace = false } = {}): void {
   if (replace) location.replace(addressOf(view, id));

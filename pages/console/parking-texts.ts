@@ -1,7 +1,7 @@
 export const plural = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
-/** The texts in the views about locations, gates and whitelists. */
+/** The texts that the console shows in its views about locations, gates and whitelists. */
 export const parkingTexts = {
   sites: {
     title: 'Sites',

@@ -28,8 +28,8 @@ export function explorerLink({ query, variables }: ExampleOperation): string {
 }
 
 /**
- * The maximum depth of an example operation, in levels of fields. Three levels are enough for a list, its items, and an
- * object in each item.
+ * The maximum depth of an example operation, in levels of fields. Three levels of fields are enough for a list, its
+ * items, and an object in each item.
  */
 const deepestSelection = 3;
 
@@ -38,8 +38,8 @@ const takesNothing = (field: GraphQLField<unknown, unknown>) =>
 
 /**
  * Returns those fields of a GraphQL type that an example operation selects. If the type is a connection, an example
- * operation selects `nodes` and `pageInfo`. From any other type, an example operation selects the scalar fields, the
- * enum fields, and the objects whose type is in `ownedTypes`.
+ * operation selects `nodes` and `pageInfo`. For any other GraphQL type, an example operation selects the scalar fields,
+ * the enum fields, and the object fields whose type is in `ownedTypes`.
  */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);
@@ -65,8 +65,8 @@ const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', '
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
 /**
- * The nullable arguments that example operations contain. Example operations omit a nullable argument that is not in
- * this set. The argument `plate` is nullable because a client can send `reading` instead of `plate`.
+ * The nullable arguments that example operations contain. The example operations omit every nullable argument whose
+ * name is not in this set. The argument `plate` is nullable because a client can send `reading` instead of `plate`.
  */
 const givenOfSeveral = new Set(['plate']);
 
@@ -74,8 +74,8 @@ const isGiven = ({ name, type }: Pick<GraphQLArgument, 'name' | 'type'>) =>
   isNonNullType(type) || givenOfSeveral.has(name);
 
 /**
- * Returns a sample value for an argument. If `examples` contains an example for the input type of the argument, the
- * function returns this example.
+ * Returns a sample value for an argument. If `examples` contains an example for the input type of the GraphQL argument,
+ * the function returns this example.
  */
 function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;

@@ -32,8 +32,8 @@ const kinds: { kind: OperationTypeNode; title: string; about: string }[] = [
 ];
 
 /**
- * Returns the sections about all GraphQL operations. Each operation is shown with its arguments, its result, and an
- * example that users can open in the explorer.
+ * Returns the sections of the API reference that describe the GraphQL operations. Each operation is shown with its
+ * arguments, its result, and an example that users can open in the explorer.
  */
 export function graphSections(schema: GraphQLSchema): Section[] {
   return kinds.map(({ kind, title, about }) => ({

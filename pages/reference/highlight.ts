@@ -1,6 +1,6 @@
 import markdownIt from 'markdown-it';
 
-/** The languages for which examples have syntax highlighting. */
+/** The programming languages for which the code examples have syntax highlighting. */
 export type Language = 'json' | 'graphql' | 'sh' | 'ts' | 'python';
 
 const quoted = String.raw`"(?:[^"\\]|\\[^])*"`;
@@ -65,8 +65,8 @@ const { escapeHtml } = markdownIt().utils;
 
 /**
  * Converts source text to HTML with syntax highlighting. Each highlighted part of the text becomes a `span` element.
- * The class of the `span` element is the kind of the part, such as `string`. Special HTML characters in the source text
- * are escaped.
+ * The kind of the highlighted part, such as `string`, is the class of its `span` element. Special HTML characters in
+ * the source text are escaped.
  */
 export function highlight(text: string, language: Language | undefined): string {
   const pattern = language && patterns.get(language);

@@ -5,7 +5,8 @@ import { Code } from './code.tsx';
 import { languageOf } from './highlight.ts';
 
 /**
- * The converter from Markdown to HTML for descriptions. The converter shows HTML tags in a description as plain text.
+ * The converter from Markdown to HTML for descriptions. The Markdown converter shows HTML tags in a description as
+ * plain text.
  */
 const markdown = markdownIt({ html: false, linkify: false });
 markdown.renderer.rules.fence = (tokens, index) => {

@@ -21,7 +21,7 @@ interface Part {
   sections: Section[];
 }
 
-/** Returns the chapters of the introduction, which explain the rules that apply to all endpoints. */
+/** Returns the chapters of the API reference's introduction, which explain the rules for all endpoints. */
 function guideSections(): Section[] {
   const [first, ...chapters] = introduction.split(/^## /m);
   const entries = chapters.map((chapter) => {

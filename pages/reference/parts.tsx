@@ -10,7 +10,7 @@ import { graphPrograms, ProgramList } from './programs.tsx';
 export interface Entry {
   id: string;
   title: string;
-  /** The searchable text of the entry, in lower case. */
+  /** The text in which the search of the API reference looks for the user's words, in lower case. */
   search: string;
   content: Child;
 }

@@ -3,8 +3,8 @@ import type { ExampleOperation } from './graph-operation.ts';
 import type { Language } from './highlight.ts';
 
 /**
- * Example programs that send a request and print the response. All programs send the same request, and each program
- * uses a different programming language.
+ * Example programs that send a request and print the response. All example programs send the same request, but each
+ * program uses a different programming language.
  */
 interface Programs {
   curl: string;

@@ -25,8 +25,8 @@ interface JsonContent {
 }
 
 /**
- * Returns a function that replaces a reference (`$ref`) in an OpenAPI document with the component that the reference
- * names.
+ * Returns a function that replaces a reference (`$ref`) in an OpenAPI document with the component to which the
+ * reference points.
  */
 export const resolverOf =
   ({ components }: OpenApi): Resolve =>
@@ -158,8 +158,8 @@ function Errors({ operation, resolve }: { operation: OpenApiOperation; resolve: 
 }
 
 /**
- * Returns the GraphQL document that is equivalent to a REST endpoint, with example variables. The variable `locationId`
- * is empty, because the explorer fills in a location in the scope of the user's API key.
+ * Returns a GraphQL document and example variables for the operation that is equivalent to a REST endpoint. The
+ * variable `locationId` is empty, because the explorer fills in a location in the scope of the user's API key.
  */
 function graphOperation(
   document: ReturnType<typeof planOperation>['document'],

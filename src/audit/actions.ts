@@ -2,7 +2,7 @@ import type { Permission } from '../../prisma/generated/client/enums.ts';
 
 /** Describes one kind of change that the gateway records, such as the creation of a company. */
 interface ActionRule {
-  /** A description of the change for the API reference. */
+  /** A text for the API reference that describes this kind of change. */
   description: string;
   /** The permission that an API key needs to read the content of the recorded change. */
   readPermission: Permission;
@@ -151,7 +151,7 @@ export const auditActions = {
     isWebhookEvent: false,
   },
   'webhook.redelivered': {
-    description: 'The gateway sent an earlier message to a webhook again.',
+    description: 'The gateway sent a message to a webhook again.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: false,
   },
@@ -162,7 +162,7 @@ export const auditActions = {
   },
   'webhook.disabled': {
     description:
-      'The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. Other webhooks of the same company get this event.',
+      'The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. The gateway sends this event to the other webhooks of the company.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: true,
   },
@@ -194,7 +194,7 @@ export const isWebhookEvent = (action: AuditAction): action is WebhookEvent =>
 /** Returns the name of an audit action as a GraphQL enum value, such as `COMPANY_REGISTERED`. */
 export const enumName = (action: AuditAction) => action.toUpperCase().replaceAll('.', '_');
 
-/** The names of the changes to which webhooks can subscribe, in the order of `auditActions`. */
+/** The names of the kinds of changes to which webhooks can subscribe, in the order of `auditActions`. */
 export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
   .filter(isAuditAction)
   .filter(isWebhookEvent);

@@ -5,10 +5,10 @@ import type { AuditAction } from './actions.ts';
 // The SQL that writes audit records.
 
 /**
- * This SQL statement writes audit records. The gateway does not use Prisma for this purpose, for two reasons:
+ * The SQL statement that inserts audit records. The gateway does not insert audit records with Prisma, for two reasons:
  *
- * - Prisma blocks the process for a tenth of a second when it inserts hundreds of records.
- * - Prisma drops the members `__proto__` and `$type` of a JSON value.
+ * - Prisma blocks the process for a tenth of a second when it inserts hundreds of audit records.
+ * - Prisma drops the properties `__proto__` and `$type` of a JSON value.
  */
 export const insertRecords = namedStatement(
   'audit-records-insert',
@@ -29,28 +29,28 @@ export const insertRecords = namedStatement(
 const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
 
 /**
- * A comma-separated SQL list of the columns that describe the author of a change. When an SQL statement writes the
- * changes of several authors, it reads each author from a row with these columns.
+ * A comma-separated SQL list of the columns that describe the author of a change. When one SQL statement writes changes
+ * of several authors, it reads the author of each change from a row with these columns.
  */
 export const authorColumns = columnList(authorParameters);
 
 /**
- * The SQL parameters for the authors of several changes. Each parameter is an array with the values of one column, for
- * example the id of each author's API key.
+ * The SQL parameters with the authors of several changes. Each SQL parameter is an array with the values of one column,
+ * for example the API key ids of all authors.
  */
 export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);
 
 /**
  * Returns SQL that writes an audit record as part of a hand-written SQL statement. The caller of `insertAuditRecord`
- * appends a `FROM` clause to the returned SQL, and passes the parameters that `auditParameters` returns. For changes
- * that the gateway makes with Prisma, use `recordChange`.
+ * appends a `FROM` clause to the returned SQL, and passes the parameters that `auditParameters` returns. When the
+ * gateway makes a change with Prisma, use `recordChange` instead of `insertAuditRecord`.
  *
  * @param location the alias of a table whose columns `id` and `companyId` contain the ids of the location and of its
  *   company
  * @param targetId an SQL expression for the id of the changed object
  * @param changes an SQL expression for the JSON of the changed values
- * @param author the alias of a table with the columns `authorColumns`. `author` is omitted if the SQL statement writes
- *   the change of only one author
+ * @param author the alias of a table with the columns `authorColumns`. `author` is missing if all changes that the SQL
+ *   statement writes have the same author
  */
 export function insertAuditRecord(
   action: AuditAction,

@@ -35,8 +35,8 @@ export interface Authenticator {
     has(secret: string | undefined): boolean;
   };
   /**
-   * Empties the caches of API keys in all processes. Call `keysChanged` after the commit of each transaction that
-   * changes an API key.
+   * Empties the caches of API keys in all gateway processes. Call `keysChanged` after the commit of each transaction
+   * that changes an API key.
    */
   keysChanged(): Promise<void>;
   /** Calls `listener` whenever an API key may have changed. The returned function removes `listener`. */
@@ -47,8 +47,8 @@ export interface Authenticator {
 const cachedForMs = 5_000;
 /**
  * The time for which the result of an API key look-up stays in the cache while Redis is unreachable, in milliseconds.
- * Without Redis, this process can miss the notice that an API key was revoked. A process that has missed the notice
- * accepts the revoked API key until its cached result expires.
+ * Without Redis, this process can miss the notice that an API key was revoked. A process that has missed the notice of
+ * the revocation accepts the revoked API key until the cached result of the look-up expires.
  */
 const cachedWithoutNoticesMs = 500;
 /** The maximum number of valid API keys in the cache. Each cached API key occupies about 1 KiB of memory. */

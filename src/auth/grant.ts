@@ -7,8 +7,8 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
 // An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
 // lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
-// give another API key higher rate limits than its own. Without this exception, the rate limit of a new API key could
-// never be higher than the rate limits of the existing API keys.
+// give another API key higher rate limits than its own. If an operator's key could not give higher rate limits than its
+// own, no new API key could have a higher rate limit than the existing API keys.
 
 /**
  * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted member gives no
@@ -18,11 +18,11 @@ export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
   locationIds?: readonly string[] | undefined;
-  /** The hourly rate limit that the grant gives to the other API key, in points. */
+  /** The hourly rate limit that the grant gives to an API key, in points. */
   hourlyLimit?: number | undefined;
-  /** The burst rate limit that the grant gives to the other API key, in points. */
+  /** The burst rate limit that the grant gives to an API key, in points. */
   burstLimit?: number | undefined;
-  /** The expiry time that the grant gives to the other API key; null if the other API key never expires. */
+  /** The expiry time that the grant gives to an API key; null if this API key never expires. */
   expiresAt?: Date | null | undefined;
 }
 
@@ -39,8 +39,8 @@ const forbidden = (field: string, value: unknown, message: string) =>
  * Checks that `grant` gives another API key only access that `key` itself has. Also checks that the companies and
  * locations in `grant` exist.
  *
- * @throws {ServiceError} `FORBIDDEN` with the name of the field that would give the other API key too much access.
- *   `NOT_FOUND` for a location that is unknown or outside the scope of `key`
+ * @throws {ServiceError} `FORBIDDEN` with the name of the field that would give an API key too much access. `NOT_FOUND`
+ *   when `grant` contains a location that is unknown or outside the scope of `key`
  */
 export async function requireGrantable(
   transaction: Transaction,
@@ -116,8 +116,8 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 
 /**
  * Describes the first access right that the target key has and `key` lacks: a permission, a later expiry, a larger
- * scope or a higher rate limit. Returns `undefined` if `key` has all access rights of the target key. If `key` is an
- * operator's key, `excessOf` does not compare the rate limits.
+ * scope or a higher rate limit. Returns `undefined` if the target key has no access right that `key` lacks. If `key` is
+ * an operator's key, `excessOf` does not compare the rate limits.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

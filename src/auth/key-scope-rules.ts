@@ -34,7 +34,7 @@ export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locati
  * API key.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when an operator's key would get a company or location. `FORBIDDEN` when a
- *   client without an operator's key removes the last company or location
+ *   client without an operator's key removes the last company or location from the scope
  */
 export function requireScopeOfChangedKey(
   key: AuthenticatedKey,

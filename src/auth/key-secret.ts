@@ -27,8 +27,8 @@ export function newSecret(environment: Environment): string {
 }
 
 /**
- * Whether a text has the form of a secret and a correct checksum. With the checksum, the gateway detects a mistyped
- * secret without reading the database.
+ * Whether a text has the form of a secret, and contains a correct checksum. With the checksum, the gateway detects a
+ * mistyped secret without reading the database.
  */
 export function isWellFormedSecret(secret: string): boolean {
   return form.test(secret) && checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);

@@ -33,8 +33,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of the fields of an API key. A field that is omitted or null stays unchanged. Null is a new value only
- * in the field `expiresAt`, where it means that the API key never expires.
+ * The new values of the fields of an API key. A field that is omitted or null stays unchanged. Only in the field
+ * `expiresAt` does null change the API key: the key then never expires.
  */
 export type KeyChange = {
   [Field in keyof Omit<KeyRequest, 'unrestricted'>]?: KeyRequest[Field] | null;
@@ -53,10 +53,10 @@ interface IssuedKey {
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Creates the functions that create, change and revoke API keys in the database. Each of these functions checks the
- * author's API key a second time, inside the transaction that writes the change (see the function `lockKeys`). If the
- * author's API key has become invalid since the request began, the function throws `UNAUTHORIZED`. If the author's API
- * key has lost the permission ADMIN, the function throws `FORBIDDEN`.
+ * Creates the functions that create, change and revoke API keys in the database. Each function that creates, changes or
+ * revokes an API key checks the author's API key a second time, inside the transaction that writes the change (see the
+ * function `lockKeys`). If the author's API key has become invalid since the request began, the function throws
+ * `UNAUTHORIZED`. If the author's API key has lost the permission ADMIN, the function throws `FORBIDDEN`.
  *
  * @param services.hashSecret returns the hash that is stored instead of a secret
  */
@@ -128,7 +128,8 @@ export function createKeyWrites(services: {
      * function writes no audit record.
      *
      * @throws {ServiceError} `NOT_FOUND` when the client may not manage the API key. `CONFLICT` when the API key is
-     *   revoked. `FORBIDDEN` when the API key has more access than the client's own API key, before or after the change
+     *   already revoked. `FORBIDDEN` when the API key has more access than the client's own API key, before or after
+     *   the change
      */
     async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
       const values = {

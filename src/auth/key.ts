@@ -2,7 +2,7 @@ import type { Prisma } from '../../prisma/generated/client/client.ts';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** The API key of a request, with its permissions, its scope and its limits. */
+/** The API key that a client uses for a request, with the permissions, scope and limits of this API key. */
 export interface AuthenticatedKey {
   readonly id: string;
   /**
@@ -54,7 +54,8 @@ export const keyScopeRelations = {
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
 
 /**
- * Converts a stored API key to the API key of a request. `secretId` is the id of the secret that the client has sent.
+ * Converts an API key from the database to the API key that a client uses for a request. `secretId` is the id of the
+ * secret that the client has sent.
  */
 export function authenticatedKey(
   { companies, locations, ...row }: ScopedApiKey,

@@ -6,29 +6,30 @@ import { LRUCache } from 'lru-cache';
  */
 const maxKnownSecretHashes = 100_000;
 /**
- * A process waits at least this time, in milliseconds, before it reads the hashes of secrets from the database again.
+ * A process waits at least this time, in milliseconds, before it reads the hashes of API key secrets from the database
+ * again.
  */
 const readIntervalMs = 5_000;
 
 /**
- * The hashes of secrets that the gateway has issued. When this process finds that a secret is invalid, the process
- * removes the hash of the secret from the set of known hashes. When a client address has sent too many unknown secrets,
- * the gateway rejects further unknown secrets from this address without a database look-up. The gateway always looks up
- * a secret with a known hash, because the secret may be valid.
+ * The hashes of the API key secrets that the gateway has issued. When this process finds that a secret is invalid, the
+ * process removes the hash of the secret from the set of known hashes. When a client address has sent too many unknown
+ * API key secrets, the gateway rejects further unknown secrets from this address without a database look-up. The
+ * gateway always looks up a secret with a known hash, because the secret may be valid.
  */
 export interface KnownSecretHashes {
   has(hash: string): boolean;
   add(hash: string): void;
   delete(hash: string): void;
   /**
-   * Reads the hashes of the newest secrets from the database 5 s after the call, because other processes may have issued
-   * new secrets. Further calls of `readSoon` have no effect until the hashes have been read.
+   * Waits 5 s, and then reads the hashes of the newest API key secrets from the database, because other processes may
+   * have issued new API keys. Until the hashes have been read, more calls of `readSoon` have no effect.
    */
   readSoon(): void;
 }
 
 /**
- * Creates the set of the secret hashes that one process knows.
+ * Creates the set in which one gateway process keeps the hashes of API key secrets.
  *
  * @param read a function that reads the hashes of the newest API key secrets, at most `limit` of them
  */

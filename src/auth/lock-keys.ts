@@ -20,9 +20,10 @@ export async function lockKeyRows(transaction: Transaction, ids: readonly string
 }
 
 /**
- * Finds a secret by its id if the secret and its API key are still valid. The secret may have expired while the
- * transaction waited for locks. The SQL statement therefore compares the expiry of the secret with the current time
- * (`clock_timestamp()`), and not with the time at which the transaction began (`now()`).
+ * Finds the secret of an API key by the id of the secret, if both the secret and the API key are still valid. The
+ * secret of the API key may have expired while the transaction waited for locks. The SQL statement therefore compares
+ * the expiry of the secret with the current time (`clock_timestamp()`), and not with the time at which the transaction
+ * began (`now()`).
  */
 const validSecret = namedStatement(
   'api-key-secret-valid',
@@ -35,9 +36,9 @@ const validSecret = namedStatement(
 
 /**
  * Locks the API key of an administrator, and the API key that the administrator changes, until the transaction ends.
- * After `lockKeys` has locked the rows, it checks the administrator's key a second time. Another administrator may have
- * changed this key during the request. Without the second check, an administrator's key that has just lost permissions
- * could give the lost permissions back to itself.
+ * After `lockKeys` has locked the rows of the API keys, it checks the administrator's own API key a second time.
+ * Another administrator may have changed this API key since the request began. Without the second check, an
+ * administrator's key that has just lost permissions could give the lost permissions back to itself.
  *
  * @param administrator the API key of the request, as it was when the request began
  * @param targetId the id of the API key that the administrator changes; omitted for a new API key

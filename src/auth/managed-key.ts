@@ -25,7 +25,7 @@ export async function findApiKey(
 }
 
 /**
- * Checks that an API key is not revoked. A revoked key cannot be changed.
+ * Checks that an API key is not revoked. A client cannot change a revoked API key.
  *
  * @throws {ServiceError} `CONFLICT`
  */

@@ -20,8 +20,8 @@ interface OperatorSecret {
 }
 
 /**
- * The reason why the gateway itself creates, changes or revokes an operator's key. The audit log contains this reason
- * instead of a request id, because no request makes the change.
+ * The reason why the gateway itself creates, changes or revokes an operator's key. In the audit log, this reason takes
+ * the place of the request id, because no request causes the change.
  */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
@@ -38,10 +38,10 @@ const keysOfConfiguration = (environment: Environment) => ({
  * OPERATOR_API_KEY, the function creates an operator's key with this secret. The operator's key gets all permissions
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
  * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY cannot be used, the function only logs a warning and
- * changes no API key. A secret cannot be used in three cases: the secret or its API key has expired, the API key is
- * revoked, or the API key is not an operator's key of the configured environment. An outdated secret in
- * OPERATOR_API_KEY belongs to a revoked key, so a process that starts with this secret cannot revoke the current
- * operator's key.
+ * changes no API key. The secret in OPERATOR_API_KEY cannot be used if it has expired, or if its API key has expired or
+ * is revoked. It also cannot be used if its API key is not an operator's key of the configured environment. An outdated
+ * secret in OPERATOR_API_KEY belongs to a revoked key, so a process that starts with this secret cannot revoke the
+ * current operator's key.
  *
  * While the database is read-only, the function only logs a warning, so that the gateway can still start and decide
  * whether vehicles may enter.
@@ -105,7 +105,7 @@ function changeOperatorKeys(prisma: PrismaClient, operator: OperatorSecret, log:
  * Gives an operator's key all permissions, and records in the database that the key's secret is the value of
  * OPERATOR_API_KEY. If the permissions change, the function writes an audit record.
  *
- * @returns whether the function has changed the key
+ * @returns whether the function has changed the API key
  */
 async function adoptKey(transaction: Transaction, before: ScopedApiKey, now: Date): Promise<boolean> {
   const permissions = Object.values(Permission);
@@ -127,8 +127,8 @@ async function adoptKey(transaction: Transaction, before: ScopedApiKey, now: Dat
 }
 
 /**
- * Revokes the operator's keys that belong to earlier values of OPERATOR_API_KEY, and returns the number of revoked
- * keys.
+ * Revokes the operator's keys whose secrets are earlier values of OPERATOR_API_KEY, and returns how many keys it
+ * revoked.
  */
 async function endFormerKeys(
   transaction: Transaction,

@@ -4,8 +4,8 @@ import type { AuthenticatedKey } from './key.ts';
 import { reachesLocation } from './scope.ts';
 
 /**
- * Checks the API key again during a long request, such as a stream. A long request must end when the API key of the
- * request has lost a permission or a part of its scope.
+ * Checks the API key again during a long request, such as a stream. A long request must end when the API key with which
+ * it was sent has lost a permission or a part of its scope.
  *
  * @param before the API key, with the permissions and the scope that it had at the start of the request
  * @returns the current state of the API key

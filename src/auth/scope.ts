@@ -21,7 +21,7 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 
 /**
  * Returns an SQL condition that is true for the rows of the table `"Location"` that are in the scope of an API key. The
- * function `scopeParameters` returns the SQL parameters of this condition.
+ * function `scopeParameters` returns the SQL parameters of this SQL condition.
  */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
@@ -40,7 +40,7 @@ const maxCompaniesOfQuestion = 100;
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
  * location. The function returns null in three cases: the API key is an operator's key, its scope has more than 100
  * companies, or its `locationIds` contain the location. If `companiesOfReach` returns null, the SQL statement reads the
- * location whichever company owns it, and the function `reachable` then checks the scope of the API key.
+ * location regardless of the company that owns it. The function `reachable` then checks the scope of the API key.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -120,8 +120,8 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
 
 /**
  * The Prisma filter for all API keys that the given API key may see and revoke. An API key may see and revoke another
- * API key if their scopes have at least one company or location in common (docs/contract-keys.md#keys). An API key can
- * rotate or change only API keys that have no more access than the key itself (`requireAtLeast`).
+ * API key if their scopes have at least one company or location in common (docs/contract-keys.md#keys). A client can
+ * rotate or change only API keys that have no more access than the client's own API key (`requireAtLeast`).
  */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {
   if (key.unrestricted) return {};

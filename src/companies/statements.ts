@@ -17,8 +17,8 @@ export const companiesById = namedStatement(
 );
 
 /**
- * Stores the settings of a company. The settings are stored with hand-written SQL, because Prisma drops the members
- * `__proto__` and `$type` of a JSON value.
+ * Stores the settings of a company. The settings are stored with hand-written SQL, because Prisma drops the properties
+ * `__proto__` and `$type` of a JSON object.
  */
 export const writeSettings = namedStatement(
   'company-settings-write',

@@ -22,16 +22,17 @@ export type CompanyValues = Pick<
 };
 
 /**
- * The changed fields of a company. A field that is undefined stays unchanged. The value null clears an optional field,
- * and leaves a required field unchanged.
+ * The changed fields of a company. If a field is undefined, the gateway does not change this field of the company. The
+ * value null clears an optional field, and leaves a required field unchanged.
  */
 export type CompanyChanges = {
   [Field in keyof Omit<CompanyValues, 'slug'>]?: CompanyValues[Field] | null;
 };
 
 /**
- * Stores the settings of a company, and returns the company with the stored settings. If the client sent no settings,
- * the stored settings stay unchanged. If the client sent null, the gateway removes the stored settings.
+ * Stores the settings of a company, and returns the company with the stored settings. If the client sent no company
+ * settings, the stored settings stay unchanged. If the client sent null instead of company settings, the gateway
+ * removes the stored settings of the company.
  */
 async function withSettings(
   transaction: Transaction,

@@ -1,8 +1,8 @@
 /**
- * The numbers of the advisory locks in PostgreSQL. This file contains all lock numbers, so that each lock has a
- * different number. The lock numbers are arbitrary, except for `prismaMigration`, which Prisma defines. An advisory
- * lock excludes only the processes that use the same database. PostgreSQL releases each advisory lock of the gateway
- * when the transaction that took the lock ends.
+ * The numbers of the advisory locks in PostgreSQL. This file contains the numbers of all advisory locks, so that each
+ * lock has a different number. The numbers of the advisory locks are arbitrary, except for `prismaMigration`, which
+ * Prisma defines. An advisory lock excludes only the processes that use the same database. PostgreSQL releases each
+ * advisory lock of the gateway when the transaction that took the lock ends.
  */
 export const advisoryLocks = {
   /**
@@ -18,11 +18,11 @@ export const advisoryLocks = {
   prismaMigration: 72_707_369,
   /**
    * The number of the advisory lock that a process holds while it drops expired partitions of usage records. While one
-   * process holds this lock, other processes drop no partitions. Each table from which the gateway removes expired
-   * rows, instead of dropping whole partitions, has a separate lock. The gateway also removes expired rows from the
-   * table `UsageRecord`, because the default partition of this table can contain expired rows. The lock number of a
-   * table is a hash of the table's name, with `retention` as the seed of the hash function. A process holds the lock of
-   * a table while it removes expired rows from this table.
+   * process holds the lock, no other process drops partitions of usage records. Each table from which the gateway
+   * removes expired rows, instead of dropping whole partitions, has a separate lock. The gateway also removes expired
+   * rows from the table `UsageRecord`, because the default partition of this table can contain expired rows. The lock
+   * number of a table is a hash of the table's name, with `retention` as the seed of the hash function. A process holds
+   * the lock of a table while it removes expired rows from this table.
    */
   retention: 7_205_759_404,
   /**
@@ -37,9 +37,9 @@ export const advisoryLocks = {
   operatorKey: 7_205_759_405,
   /**
    * The seed of the hash function that computes the numbers of the webhook locks. Each company has one webhook lock.
-   * The number of this lock is a hash of the text `webhooks of <company id>`, with `webhooksOfCompany` as the seed of
-   * the hash function. A transaction holds the webhook lock of a company while it counts the company's webhooks and
-   * creates a webhook.
+   * The number of a company's webhook lock is a hash of the text `webhooks of <company id>`, with `webhooksOfCompany`
+   * as the seed of the hash function. A transaction holds the webhook lock of a company while it counts the company's
+   * webhooks and creates a webhook.
    */
   webhooksOfCompany: 0,
   /** The number of the advisory lock that a test process holds while it creates the template for the test databases. */

@@ -24,8 +24,7 @@ export function modelColumns(fields: Readonly<Record<string, string>>, alias: st
 }
 
 /**
- * Returns the SQL parameters for many rows. Each parameter is an array that contains the values of one column for all
- * rows.
+ * Converts rows to SQL parameters. Each parameter is an array that contains the values of one column for all rows.
  */
 export const columnArrays = <Column extends string>(
   columns: readonly Column[],

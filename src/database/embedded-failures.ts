@@ -7,8 +7,9 @@ import type { Extension } from '@electric-sql/pglite';
 export const onlyFatalErrors = ['-c', 'log_min_messages=fatal', '-c', 'log_line_prefix='];
 
 /**
- * Matches the first line of a fatal error in the server log of PostgreSQL. Every further line of a log entry begins
- * with a tab or with another word. The text of an SQL statement in the log therefore cannot look like a fatal error.
+ * Matches the first line of a fatal error in the server log of PostgreSQL. All other lines of an entry in the server
+ * log begin with a tab, or with a word other than `FATAL` and `PANIC`. The text of an SQL statement in the log
+ * therefore cannot look like a fatal error.
  */
 const fatalError = /^(?:FATAL|PANIC): +(.*)/;
 
@@ -17,9 +18,9 @@ const logFileBytes = 16 * 1024 * 1024;
 
 /**
  * Calls `onFatalError` with the message of each fatal error that PostgreSQL writes to its server log. PGlite calls
- * `onFatalError` while the failed statement is still running. The process must end at once, and cannot wait until the
- * statement returns an error. After a fatal error, a call of PGlite may never return, for example a COMMIT that cannot
- * write the write-ahead log.
+ * `onFatalError` while the failed statement is still running. The gateway process must end at once. It cannot wait
+ * until the failed SQL statement returns an error. After a fatal error, a call of PGlite may never return, for example
+ * a COMMIT that cannot write the write-ahead log.
  */
 export const serverLogReader = (onFatalError: (message: string) => void): Extension => ({
   name: 'server log reader',
@@ -39,9 +40,9 @@ const firstChecks =
   'the free disk space (the database needs 16 MB for each file of its write-ahead log) and the permissions of the folder';
 
 /**
- * Ends the process after a fatal error of the embedded database, before the database runs another statement. A
- * PostgreSQL server would restart itself after such an error, but PGlite cannot restart. The function prints the cause
- * to standard error, because the process would end before the logger writes its lines.
+ * Ends the process after a fatal error of the embedded database, before the database runs another statement. After a
+ * fatal error, a PostgreSQL server would restart itself, but PGlite cannot restart. The function prints the cause to
+ * standard error, because the process would end before the logger writes its lines.
  */
 export function endProcess(files: string, message: string): never {
   console.error(
@@ -53,7 +54,7 @@ export function endProcess(files: string, message: string): never {
 
 /**
  * Returns the error message that explains why the embedded database cannot be opened. If the disk has no space for
- * another file of the write-ahead log, the message names the full disk as the cause.
+ * another file of the write-ahead log, the error message names the full disk as the cause.
  */
 export function cannotOpen(folder: string, reason: string, freeBytes: number | undefined): string {
   if (freeBytes !== undefined && freeBytes < logFileBytes) {

@@ -8,9 +8,9 @@ const maintenanceIntervalMs = 30_000;
 
 /**
  * The number of bytes by which the write-ahead log grows before the gateway runs the next checkpoint. After a crash,
- * the embedded database replays the part of the write-ahead log that was written after the last checkpoint.
- * `maxLogBytes` is also the approximate maximum number of bytes that the embedded database replays. A checkpoint blocks
- * the process for about 30 ms.
+ * the embedded database replays the part of the write-ahead log that was written after the last checkpoint. After a
+ * crash, the embedded database therefore replays at most about `maxLogBytes` bytes of the write-ahead log. A checkpoint
+ * blocks the process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 
@@ -26,18 +26,18 @@ const bytesSinceCheckpoint = `
   SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()`;
 
 /**
- * Makes PostgreSQL plan each statement again at its next execution. PostgreSQL stores the query plan of a statement that
- * was executed several times. On a PostgreSQL server, autovacuum replaces stored plans when a table has changed much,
- * but PGlite has no autovacuum. A stored plan that suits an empty whitelist is slow when the whitelist has 10,000
- * entries.
+ * Makes PostgreSQL plan each statement again at its next execution. PostgreSQL stores the query plan of a statement
+ * that was executed several times. On a PostgreSQL server, autovacuum makes PostgreSQL replace stored query plans when
+ * a table has changed much, but PGlite has no autovacuum. A stored query plan that suits an empty whitelist is slow
+ * when the whitelist has 10,000 entries.
  */
 export const discardPlans = (client: Pick<PGlite, 'exec'>) => client.exec('DISCARD PLANS');
 
 /**
- * Starts a timer for the maintenance that separate processes do on a PostgreSQL server. Every 30 s, the gateway
- * discards the stored query plans. When the write-ahead log has grown by `maxLogBytes`, the gateway also runs a
- * `CHECKPOINT`, which writes the changes of the embedded database to its data files. After a checkpoint, PostgreSQL can
- * reuse the files of the write-ahead log.
+ * Starts a timer for the maintenance of the embedded database. On a PostgreSQL server, separate processes do this
+ * maintenance. Every 30 s, the gateway discards the stored query plans. When the write-ahead log has grown by
+ * `maxLogBytes`, the gateway also runs a `CHECKPOINT`, which writes the changes of the embedded database to its data
+ * files. After a checkpoint, PostgreSQL can reuse the files of the write-ahead log.
  *
  * @returns a function that stops the timer, and waits for maintenance that is still running
  */
@@ -51,7 +51,7 @@ export function startMaintenance(client: Pick<PGlite, 'query' | 'exec'>): () => 
   }
 
   const timer = setInterval(() => {
-    // An error of `maintain` is ignored, because the timer calls `maintain` again after `maintenanceIntervalMs`.
+    // The timer ignores an error of `maintain`, because it calls `maintain` again after `maintenanceIntervalMs`.
     running = maintain().catch(() => undefined);
   }, maintenanceIntervalMs).unref();
 

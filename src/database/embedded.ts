@@ -36,7 +36,10 @@ const PG_PARSERS = Object.fromEntries(
  */
 const sharedBuffersMebibytes = 64;
 
-/** Opens the files of an embedded database. If the database has a fatal error later, the process exits. */
+/**
+ * Opens the files of an embedded database. If a fatal error occurs in the embedded database after it has been opened,
+ * the process exits.
+ */
 async function openFiles(dataDir: string): Promise<PGlite> {
   let startError: string | undefined;
   let onFatalError = (message: string) => void (startError ??= message);
@@ -61,7 +64,7 @@ async function openFiles(dataDir: string): Promise<PGlite> {
 /**
  * Opens the embedded PostgreSQL (PGlite), which runs inside this process.
  *
- * @param dataDir the folder of the database, or `memory://`
+ * @param dataDir the path of the database folder, or a `memory://` URL for a database in memory
  * @throws {DatabaseStartError} when another process uses the folder, or when the database cannot be opened
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
@@ -82,9 +85,9 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 
 /**
  * Opens the files of the embedded database. Only the operating system user that runs the gateway can read the database
- * files. The function creates a new database in a temporary folder, and renames the folder when the database is
- * complete. If the process ends before the database is complete, the next start removes the temporary folder and
- * creates the database again.
+ * files. The function creates a new database in a temporary folder. When the database is complete, the function gives
+ * the folder its final name. If the process ends before the database is complete, the next start removes the temporary
+ * folder and creates the database again.
  */
 async function openFolder(folder: string): Promise<PGlite> {
   // Without the umask 0o077, PGlite would create files that all users of the computer can read.
@@ -148,8 +151,8 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
           (await pglite.query<Row>(text, [...values])).rows,
         runScript: async (script) => void (await pglite.exec(script)),
       });
-      // PGlite reads the list of array types only when it opens the database. After a migration, PGlite must read the
-      // list of array types again, because the migration may have created an array type.
+      // By itself, PGlite reads the list of array types only when it opens the database. After a migration, PGlite must
+      // read the list of array types again, because the migration may have created an array type.
       await pglite.refreshArrayTypes();
       return result;
     },

@@ -13,8 +13,8 @@ import type { Sql } from './types.ts';
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of pages that one SQL statement reads as JSON. The JSON of a page is long, so one SQL statement
- * reads only a few pages. Several SQL statements can read pages at the same time.
+ * The maximum number of list pages that one SQL statement reads as JSON. The JSON of a page is long, so one SQL
+ * statement reads only a few pages. Several SQL statements can read pages at the same time.
  */
 const maxJoinedJsonPages = 10;
 

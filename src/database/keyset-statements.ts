@@ -18,13 +18,14 @@ export interface KeysetListOptions<Question, Shared> {
   table: string;
   fields: Readonly<Record<string, string>>;
   /**
-   * SQL expressions that replace columns of the table in the result of a statement. Each key of the object is the name
-   * of a column, and the value is the SQL expression that replaces this column. An SQL expression can use only the
-   * columns of the alias `r` (a row of the list).
+   * SQL expressions whose values a statement returns instead of the values of columns of the table. Each key of the
+   * object is the name of a column, and the value is the SQL expression that replaces this column. An SQL expression
+   * can use only the columns of the alias `r` (a row of the list).
    */
   expressions?: Readonly<Record<string, string>>;
   /**
-   * The columns that contain instants. When a page is read as JSON, instants are written in the text format of the API.
+   * The columns that contain instants. When the gateway reads a page as JSON, the SQL writes instants in the text
+   * format of the API.
    */
   instants?: readonly string[];
   /**
@@ -34,7 +35,7 @@ export interface KeysetListOptions<Question, Shared> {
   jsonPageColumns?: string;
   /**
    * The owner of a row is a company or a location. For example, a location owns its whitelist entries. `table` is the
-   * name of the table of the owners, and `column` is the name of the list column that contains the id of the owner.
+   * database table that contains the owners, and `column` is the column of the list that contains the id of the owner.
    */
   owner: { table: 'Company' | 'Location'; column: string };
   /**
@@ -68,9 +69,9 @@ interface FilterCondition {
 export interface Question {
   ownerId: string;
   /**
-   * The ids of companies, separated by spaces (see `isOfCompanies`). The statement returns rows only if their owner
-   * (the company or location with the id `ownerId`) is a company in `ofCompanies` or belongs to such a company. If
-   * `ofCompanies` is omitted, every owner is allowed.
+   * The ids of companies, separated by spaces (see `isOfCompanies`). The statement returns rows only if `ofCompanies`
+   * contains their owner (a company with the id `ownerId`) or the company of their owner (a location with the id
+   * `ownerId`). If `ofCompanies` is omitted, the statement returns the rows of any owner.
    */
   ofCompanies?: string | null | undefined;
 }
@@ -150,7 +151,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Converts the names of a query's filters and page bounds to numbers, which become a part of the name of the SQL
-   * statement. Each filter and each page bound has a fixed number. The statement name contains numbers instead of
+   * statement. The number of a filter or a page bound never changes. The statement name contains numbers instead of
    * names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
@@ -216,10 +217,10 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Returns an SQL statement for one part of a list: the statement counts the rows that match the client's filters.
-   * PostgreSQL first uses an index to read at most `rowsPerCount` rows. For each row that it has read, PostgreSQL then
-   * checks the filters that have no index. One SQL statement therefore reads at most `rowsPerCount` rows, even if no
-   * row matches all filters.
+   * Returns an SQL statement that reads one part of a list, and counts the rows of this part that match the client's
+   * filters. PostgreSQL first uses an index to read at most `rowsPerCount` rows. For each row that it has read,
+   * PostgreSQL then checks the filters that have no index. One SQL statement therefore reads at most `rowsPerCount`
+   * rows, even if no row matches all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -251,9 +252,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Returns the parameters of one SQL statement that answers several queries. The SQL parameter of a column is an array
-   * with one value for each query. An SQL parameter that does not belong to a column has a single value, which all
-   * queries share.
+   * Returns the parameters of one SQL statement that answers several queries. For each column, the SQL statement has
+   * one parameter: an array with one value for each query. An SQL parameter that does not belong to a column has a
+   * single value, which all queries share.
    */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(

@@ -1,8 +1,8 @@
 import { namedStatement } from './named-statement.ts';
 
 /**
- * A JSON value that PostgreSQL stores uncompressed counts as small up to this size, in bytes. One SQL statement reads
- * the small JSON values of several rows, but each large JSON value needs a separate SQL statement.
+ * If PostgreSQL stores a JSON value uncompressed, the value counts as small up to this size, in bytes. One SQL
+ * statement reads the small JSON values of several rows, but each large JSON value needs a separate SQL statement.
  */
 const smallStoredBytes = 16 * 1024;
 /**
@@ -13,20 +13,22 @@ const smallCompressedBytes = 1024;
 
 /**
  * The maximum size of a JSON value as uncompressed jsonb, in bytes. The gateway does not read the JSON text of a value
- * that is larger than `maxJsonbBytes`. Such a text would be too long, or would contain too many values, for any
- * response. Each value, such as a string or a number, takes at most about 25 bytes more as jsonb than as JSON text.
+ * that is larger than `maxJsonbBytes`. The JSON text of such a value would be too long, or would contain too many
+ * values, for any response. Each value, such as a string or a number, takes at most about 25 bytes more as jsonb than
+ * as JSON text.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 
 /**
- * Creates the SQL statements that read a JSON column with large values.
+ * Creates the SQL statements that read a JSON column whose values can be large.
  *
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
  */
 export const createLargeValueStatements = (table: string, column: string) => ({
   /**
-   * Reads the small JSON values of several rows. For a large JSON value, the result contains null instead of the text.
+   * Reads the JSON values of several rows if these values are small. If a JSON value is large, the result contains null
+   * instead of the JSON text of this value.
    */
   smallValues: namedStatement(
     `${table}-${column}-small`,
@@ -44,8 +46,8 @@ export const createLargeValueStatements = (table: string, column: string) => ({
 
   /**
    * Reads the JSON value of one row, but returns null if the value is too large for the response. Without `OFFSET 0`,
-   * PostgreSQL could create the JSON text of a value more than once. The expression `#> '{}'` uncompresses the value,
-   * so that `pg_column_size` returns the uncompressed size.
+   * PostgreSQL could convert one JSON value to text more than once. The expression `#> '{}'` decompresses the stored
+   * JSON value, so that `pg_column_size` returns the uncompressed size.
    */
   boundedValue: namedStatement(
     `${table}-${column}-bounded`,

@@ -18,13 +18,15 @@ export interface ValueReader {
   /** Checks the API key of the request again, and throws an error if the API key has lost access. */
   reauthenticate(): Promise<unknown>;
   /**
-   * Whether the gateway streams the response to the client. In a streamed response, large values are read one after the
-   * other while the response is written.
+   * Whether the gateway streams the response to the client. While the gateway streams a response, it reads the large
+   * values one after the other from the database.
    */
   defersLargeValues?: boolean;
 }
 
-/** Reads the large value of a row by the row's id. Returns null for an unknown row or a row without a value. */
+/**
+ * Reads the large value of a row by the row's id. Returns null if the row does not exist, or if the row has no value.
+ */
 export type LargeValues = (reader: ValueReader, id: string) => Promise<unknown>;
 
 interface Question {
@@ -43,7 +45,7 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  * @param isBounded a function that returns whether the gateway can parse a JSON text quickly, because the number of
  *   values and their nesting are within the limits
  * @param tooLarge the error to throw when one value is too long, or when all values of a response together are too
- *   long. The values of a streamed response may have any size
+ *   long. In a streamed response, large values may have any size
  */
 export function createLargeValues(
   sql: Sql,
@@ -55,8 +57,8 @@ export function createLargeValues(
   const charactersOf = new WeakMap<ValueReader, number>();
 
   /**
-   * Adds the size of a value to the total size of all values in the response. Returns true if the total size of the
-   * values is at most `maxCharactersOfAnswer`.
+   * Adds the size of a large value to the total size of all large values in the response. Returns true if the total
+   * size of these large values is at most `maxCharactersOfAnswer`.
    */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
@@ -64,11 +66,13 @@ export function createLargeValues(
     return characters <= maxCharactersOfAnswer;
   }
 
-  /** Reads a value of any size as JSON text. If the value has just been deleted, the returned text is `null`. */
+  /**
+   * Reads a value of any size as JSON text. If the value has just been deleted, the function returns the text `null`.
+   */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
-      // The API key is checked again. It may have been revoked while this function waited for a slot, or while the
-      // client read an earlier part of the response.
+      // The function checks the API key again. The API key may have been revoked while this function waited for a slot,
+      // or while the client read an earlier part of the response.
       await reader.reauthenticate();
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(wholeValue, wholeValue.values({ id }));
@@ -76,16 +80,16 @@ export function createLargeValues(
     });
 
   /**
-   * Reads a large value from the database. Returns the error `tooLarge` if the value is too long, or if all values of
-   * the response together are too long.
+   * Reads a large value from the database. Returns the error `tooLarge` if the large value is too long, or if all large
+   * values of the response together are too long.
    */
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
       // The API key is checked again, because it may have been revoked while this function waited for a slot.
       await reader.reauthenticate();
-      // If the values in the response have already reached the maximum total length, the gateway reads no further large
-      // value.
+      // If the large values in the response already have the maximum total length, the gateway reads no more large
+      // values.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
       await yieldToEventLoop();

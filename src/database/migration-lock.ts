@@ -14,7 +14,10 @@ const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_s
 /** The PostgreSQL server on which the gateway applies the migrations. */
 interface MigrationServer {
   connection: pg.ClientConfig;
-  /** The environment variable that contains the URL of the server, for log lines and error messages. */
+  /**
+   * The name of the environment variable that contains the URL of the PostgreSQL server; log lines and error messages
+   * contain this name.
+   */
   urlVariable: DatabaseUrlVariable;
   throughPooler: boolean;
   startWaitSeconds: number;
@@ -69,8 +72,8 @@ export async function withMigrationLock<Result>(
 
 /**
  * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single SQL
- * statement that waits for the advisory lock would keep a snapshot during the wait. The snapshot would block a CREATE
- * INDEX CONCURRENTLY in another process.
+ * statement that waits for the advisory lock would keep a snapshot during the wait. The snapshot of a waiting SQL
+ * statement would block a CREATE INDEX CONCURRENTLY in another process.
  */
 async function takeAdvisoryLock(client: pg.Client, lock: number, log: Logger): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

@@ -19,8 +19,9 @@ export interface Migration {
 }
 
 /**
- * A row in the history of migrations. If `finished` is true, the migration has been applied completely. If `finished`
- * is false, the migration has failed, or another process is applying the migration without a transaction.
+ * A row in the database table with the history of migrations. If `finished` is true, the migration has been applied
+ * completely. If `finished` is false, the migration has failed, or another process is applying the migration without a
+ * transaction.
  */
 interface AppliedMigration {
   name: string;
@@ -36,14 +37,14 @@ const ACTIVE_TRANSACTION = '25001';
 
 /**
  * The maximum time for which a migration that runs in a transaction waits for a lock, in milliseconds. While a
- * migration waits for the lock of a table, PostgreSQL blocks all later statements on this table, even reads.
- * `MIGRATION_LOCK_TIMEOUT_MS` is shorter than 2 s, because a gate decision in another gateway process fails when its
- * SQL statement has been blocked for 2 s.
+ * migration waits for the lock of a table, PostgreSQL blocks all later statements on this table, even reads. A gate
+ * decision in another gateway process fails when its SQL statement has been blocked for 2 s.
+ * `MIGRATION_LOCK_TIMEOUT_MS` is therefore shorter than 2 s.
  */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
 /**
- * If a migration could not get a lock, the gateway runs the migration again after this pause, in milliseconds. During
- * the pause, PostgreSQL runs the statements that the waiting migration blocked.
+ * The pause of the gateway after a migration could not get a lock, in milliseconds. Then the gateway runs the migration
+ * again. During the pause, PostgreSQL runs the SQL statements that had to wait because of the migration.
  */
 const MIGRATION_LOCK_PAUSE_MS = 5_000;
 
@@ -59,8 +60,8 @@ const readApplied: Statement = {
 };
 
 /**
- * SQL that creates the table of the migration history. The table has the same columns as Prisma's own table of
- * migrations, so that Prisma's commands work on the same database.
+ * SQL that creates the table of the migration history. The table has the same columns as the table in which Prisma
+ * stores its migrations, so that Prisma's commands work on the same database.
  */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -75,9 +76,10 @@ const createHistory = `
   )`;
 
 /**
- * Applies the pending migrations as `prisma migrate deploy` does, with the same files and the same table
- * `_prisma_migrations`. If several processes start at the same time, one process applies the migrations, and the other
- * processes wait. If no migration is pending, `applyMigrations` runs only two short queries.
+ * Applies the pending migrations. `prisma migrate deploy` applies them in the same way, from the same files, and
+ * records them in the same table `_prisma_migrations`. If several processes start at the same time, one process applies
+ * the migrations, and the other processes wait. If no migration is pending, `applyMigrations` runs only two short SQL
+ * queries.
  *
  * @returns the names of the migrations that this call applied.
  * @throws {DatabaseStartError} when the file of an applied migration was edited, when an earlier migration is
@@ -88,8 +90,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // While this process waited for the migration lock, another process may have applied the migrations. This process
-    // therefore reads the history of migrations again.
+    // Another process may have applied the migrations while this process was waiting for the migration lock. This
+    // process therefore reads the history of migrations again.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -112,7 +114,7 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
 /**
  * Reads the migrations of a folder in the order in which they are applied.
  *
- * @throws when the folder or a script is missing.
+ * @throws when the folder of the migrations or the script of a migration is missing.
  */
 export async function readMigrations(folder: URL): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
@@ -127,8 +129,9 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 
 /**
  * Applies one migration. If the migration cannot get a lock in time, for example during a backup with `pg_dump`, the
- * gateway rolls the migration back. After a pause, the gateway runs the migration again, until the migration gets all
- * its locks. If PostgreSQL refuses to run a script in a transaction, the gateway runs the script without a transaction.
+ * gateway rolls the migration back. After a pause, the gateway tries the migration again, until the migration gets all
+ * the locks that it needs. If PostgreSQL refuses to run a migration's script in a transaction, the gateway runs the
+ * script without a transaction.
  */
 async function applyMigration(
   connection: MigrationConnection,
@@ -168,9 +171,9 @@ async function applyInTransaction(connection: MigrationConnection, migration: Mi
 
 /**
  * Runs the script of a migration without a transaction. If a script without a transaction fails, PostgreSQL does not
- * roll back the statements that have already succeeded. If a script without a transaction fails, its migration stays
- * unfinished in the history of migrations (table `_prisma_migrations`). While the history of migrations contains an
- * unfinished migration, every gateway process exits with an error when it starts.
+ * roll back the statements that have already succeeded. If the script of a migration without a transaction fails, the
+ * migration stays unfinished in the history of migrations (table `_prisma_migrations`). While the history of migrations
+ * contains an unfinished migration, every gateway process exits with an error when it starts.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);

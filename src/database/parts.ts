@@ -1,6 +1,6 @@
 /**
- * Splits a list into parts with at most `size` items, in the same order. For example, the gateway splits a long list of
- * ids so that each SQL statement gets a limited number of ids.
+ * Splits a list into parts of at most `size` items, and keeps the order of the items. For example, the gateway splits a
+ * long list of ids so that each SQL statement gets a limited number of ids.
  */
 export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, part) =>

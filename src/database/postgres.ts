@@ -34,8 +34,8 @@ const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 /**
  * The time after which PostgreSQL cancels an SQL statement on a connection for gate requests, in milliseconds. All
  * requests of an API key may wait for one look-up of this key in the database, and the look-up may use a dead
- * connection, for example after a failover. The time limit is short, so that these requests do not wait for half a
- * minute.
+ * connection, for example after a failover. The time limit is short, so that requests that wait for the look-up of
+ * their API key do not wait for half a minute.
  */
 const GATE_STATEMENT_TIMEOUT_MS = 2_000;
 
@@ -69,8 +69,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     types: columnTypes,
   };
   // When the gateway connects through a pooler such as PgBouncer, the gateway sets no time limits for the whole
-  // connection. A pooler rejects connection parameters that set time limits. If the gateway set a time limit with SQL,
-  // the time limit would also apply to other clients of the pooler.
+  // connection. A pooler rejects connection parameters that set time limits. If the gateway set a time limit with an
+  // SQL statement, the time limit would also apply to other clients of the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(
@@ -91,8 +91,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         options: '-c jit=off',
       }),
       max: size,
-      // PostgreSQL itself ends slow statements after `statement_timeout`. The package pg ends a query 1 s later, after
-      // `query_timeout`. `query_timeout` therefore takes effect only when PostgreSQL is unreachable.
+      // PostgreSQL itself ends slow statements after `statement_timeout`. The package pg ends a query after
+      // `query_timeout`, which is 1 s longer than `statement_timeout`. `query_timeout` therefore takes effect only when
+      // PostgreSQL is unreachable.
       query_timeout: statementTimeoutMs + 1_000,
       // Each database session uses UTC, because Prisma's adapter treats every time as UTC and ignores the server's time
       // zone. `SET TimeZone` also works through PgBouncer, because PgBouncer restores the time zone of each client
@@ -101,7 +102,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         await client.query(`SET TimeZone TO 'UTC'`);
       },
     });
-    // Node ends the process when an `error` event has no listener. The connection pool itself replaces lost
+    // Node ends the process when an `error` event has no listener. The connection pool itself replaces lost database
     // connections, so the listeners for `error` events only write a log line or do nothing.
     pool.on('connect', (client) => {
       client.on('error', (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
@@ -158,7 +159,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       probe: () => answersInTime(standbyProbe.query('SELECT 1')),
       async close() {
         // A stopping process waits at most one second for reads that still run on the standby, because no request waits
-        // for the results of these reads. On a standby that no longer answers, a read could run for 31 s.
+        // for the results of these reads. If the standby no longer answers, a read on the standby could last 31 s.
         const closed = Promise.all([reads.close(), standbyProbe.end()]);
         await answersInTime(closed).catch(() => undefined);
       },

@@ -13,13 +13,16 @@ type Message = Awaited<ReturnType<PGlite['execProtocolStream']>>[number];
 
 /** A statement that PostgreSQL has parsed. */
 interface Prepared {
-  /** The name of the prepared statement. PostgreSQL keeps a statement without a name only until the next statement. */
+  /**
+   * The name of the prepared statement. PostgreSQL keeps an unnamed prepared statement only until the next statement is
+   * prepared.
+   */
   name: string;
-  /** The types of the parameters, as PostgreSQL's numbers (OIDs). */
+  /** The types of the SQL parameters, as the type numbers (OIDs) of PostgreSQL. */
   parameterTypes: number[];
   /**
-   * The description of the result columns, or `undefined` when the statement returns no rows. PostgreSQL sends the
-   * description only once for each prepared statement.
+   * PostgreSQL's description of the columns in the result, or `undefined` when the statement returns no rows.
+   * PostgreSQL sends the description only once for each prepared statement.
    */
   columns: messages.RowDescriptionMessage | undefined;
 }
@@ -45,7 +48,7 @@ export class PreparedPGlite extends PGlite {
     return super.transaction((transaction) => {
       const { query } = transaction;
       transaction.query = <Row>(text: string, values?: unknown[], options?: QueryOptions) =>
-        // If the transaction has already ended, PGlite's own function `query` is called, because it throws the correct
+        // After the end of the transaction, PGlite's own function `query` is called, because it throws the correct
         // error.
         transaction.closed ? query<Row>(text, values, options) : this.#run<Row>(text, values, options);
       return callback(transaction);
@@ -92,15 +95,15 @@ export class PreparedPGlite extends PGlite {
    * Sends messages to PostgreSQL, and then a Sync message. After an error, PostgreSQL ignores all further messages
    * until it receives a Sync message.
    *
-   * @throws {messages.DatabaseError} when PostgreSQL reports an error
+   * @throws {messages.DatabaseError} when PostgreSQL responds with an error
    */
   #send(parts: Uint8Array[]): Promise<Message[]> {
     return this.execProtocolStream(Buffer.concat([...parts, serialize.sync()]));
   }
 
   /**
-   * Returns only the parsers for the types of the given columns. For each result, PGlite copies all parsers that it
-   * receives, and copying all of PGlite's several hundred parsers would be slow.
+   * Returns only the parsers that PGlite needs for the types of the given columns. For each result, PGlite copies all
+   * parsers that it receives, and copying all of PGlite's several hundred parsers would be slow.
    */
   #parsersOf(columns: readonly { dataTypeID: number }[], own: QueryOptions['parsers']): PGlite['parsers'] {
     const parsers: PGlite['parsers'] = {};

@@ -11,24 +11,24 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
 const maxJoinedWrites = 50;
 
 /**
- * If PostgreSQL rejects an SQL statement because of a lock within this time (in milliseconds), another transaction has
- * locked a row. If PostgreSQL rejects the SQL statement after a longer time, another transaction has locked the whole
- * table. For a locked table, the gateway does not run a separate statement for each change, because each statement
- * would wait for the table again.
+ * When another transaction has locked a row, PostgreSQL rejects the waiting SQL statement within this time (in
+ * milliseconds). If PostgreSQL rejects an SQL statement because of a lock only after a longer time, another transaction
+ * has locked the whole table. If a transaction has locked the whole table, the gateway does not run a separate
+ * statement for each change, because each statement would wait for the table again.
  */
 const maxRejectionMs = 2_000;
 
 /** A change of one row, with the values for the parameters of the SQL statement. */
 interface RowWrite extends Readonly<Record<string, unknown>> {
-  /** The id of the row. */
+  /** The id of the row to change. */
   rowId: string;
 }
 
 /**
  * Creates a function that changes one row. One SQL statement writes all changes that are requested in the same
- * iteration of the event loop. PostgreSQL can reject this statement because of a wrong value or a locked row. A
- * rejected statement changes nothing, and the gateway then runs a separate statement for each change. The wrong value
- * or the locked row of one client therefore does not affect the changes of other clients.
+ * iteration of the event loop. PostgreSQL can reject this statement because of a wrong value or a locked row. If
+ * PostgreSQL rejects the statement, no data changes, and the gateway runs a separate statement for each change. A wrong
+ * value or a locked row in the change of one client therefore does not affect the changes of other clients.
  *
  * @param statement an SQL statement whose parameters are arrays with one value for each change. In each row that the
  *   SQL statement returns, the column `n` contains the number of the change, starting at 1
@@ -69,8 +69,8 @@ export function createRowWrites<Row extends { n: number }>(
     changesOfRows.forEach(([first, ...later], index) => {
       let last = found.then((rows) => rows[index]);
       results.set(first!, last);
-      // One SQL statement can change a row only once. Each further change of the same row therefore runs in a separate
-      // statement, after the previous change.
+      // One SQL statement can change a row only once. If one batch contains several changes of one row, each later
+      // change therefore runs in a separate statement, after the change before it.
       for (const write of later) {
         last = last.then(
           () => runAlone(write),

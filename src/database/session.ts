@@ -16,16 +16,16 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
  * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
  * a process with an open transaction has sent nothing for 5 s, PostgreSQL ends the transaction and releases the locks
- * of the transaction. Other processes wait for a lock for up to 8 s, so they still get a lock that a frozen process has
- * to release after 5 s.
+ * of the transaction. Other processes wait for a lock for up to 8 s. They therefore get a lock of a frozen process,
+ * because PostgreSQL releases this lock after 5 s.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
 /**
  * The maximum time in milliseconds for which an SQL statement with changes of several clients waits for a locked row.
  * If a row stays locked for longer than `maxJoinedWaitMs`, the gateway runs each change in a separate statement. The
- * locked row then delays only the client that changes this row. If the SQL statement waits for several locked rows, the
- * limit applies to each row separately.
+ * locked row then delays only the clients that change this row. If the SQL statement waits for several locked rows, it
+ * waits for each of these rows for at most this time.
  */
 export const maxJoinedWaitMs = 10;
 
@@ -33,7 +33,7 @@ export const maxJoinedWaitMs = 10;
 export const PROBE_TIMEOUT_MS = 1_000;
 
 /**
- * Waits for the answer of the database to a health probe, but at most one second.
+ * Waits until the database has answered a health probe, but for at most one second.
  *
  * @throws when the probe fails or takes longer than one second
  */

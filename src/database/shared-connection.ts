@@ -10,7 +10,8 @@ type Client = Connection & Pick<PGlite, 'transaction'>;
 
 /**
  * Access to the single connection of the embedded database. There is one database client for gate decisions, one for
- * heavy work, and one for all other work. The SQL statements of the client for gate decisions run first.
+ * heavy work, and one for all other work. SQL statements of the client for gate decisions run before all other waiting
+ * SQL statements.
  */
 export interface SharedConnection {
   /**
@@ -36,7 +37,7 @@ const iterationsForGates = 4;
 
 /**
  * The maximum number of SQL statements for gate decisions that run one after the other while another SQL statement
- * waits. The number is limited, so that gate decisions cannot block other requests completely.
+ * waits. This number is limited, so that SQL statements for gate decisions cannot block all other SQL statements.
  */
 const maxGatesInARow = 20;
 
@@ -87,15 +88,15 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 
   /**
    * Prepares the database for heavy work, which may change many rows, or for other work. During heavy work, PostgreSQL
-   * creates a new query plan for each execution of a statement. With a stored plan that suits an import of few rows, an
-   * import of 10,000 rows would take six times as long as with a new plan. After heavy work, PostgreSQL also plans the
-   * statements of all other requests again.
+   * creates a new query plan for each execution of a statement. With a stored query plan that suits an import of few
+   * rows, an import of 10,000 rows would take six times as long as with a new query plan. When the heavy work is over,
+   * PostgreSQL must also create new query plans for the statements of all other requests.
    */
   async function preparePlans(isHeavy: boolean): Promise<void> {
     if (isHeavy === plansEachExecution) return;
     plansEachExecution = isHeavy;
-    // The gateway ignores an error of these statements, because the work that runs next does not depend on the query
-    // plans.
+    // If one of these SQL statements fails, the gateway ignores the error, because the work that runs next does not
+    // depend on the query plans.
     if (isHeavy) await pglite.exec('SET plan_cache_mode = force_custom_plan').catch(() => undefined);
     else {
       await pglite.exec('RESET plan_cache_mode').catch(() => undefined);
@@ -165,10 +166,10 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 }
 
 /**
- * Runs each statement for a gate decision in a savepoint of a heavy transaction, so that a failed statement does not
- * abort the transaction. In the savepoint, PostgreSQL may use a stored query plan. Creating a new query plan takes
- * several times as long as the gate decision itself. The rollback to the savepoint undoes only the change of the
- * setting `plan_cache_mode`, because statements for gate decisions are read-only.
+ * While a heavy transaction runs, each SQL statement for a gate decision runs in a savepoint of this transaction, so
+ * that a failed statement does not abort the transaction. In the savepoint, PostgreSQL may use a stored query plan.
+ * Creating a new query plan takes several times as long as the gate decision itself. The rollback to the savepoint
+ * undoes only the change of the setting `plan_cache_mode`, because statements for gate decisions are read-only.
  */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {

@@ -3,20 +3,21 @@ import type { Logger } from 'pino';
 import type { Connections, Standby } from './types.ts';
 
 /**
- * After the standby has failed, the gateway reads only from the primary database for this time, in milliseconds. During
- * this time, requests do not wait for the standby.
+ * After the standby database has failed, the gateway sends no queries to it for this time, in milliseconds. During this
+ * time, requests do not wait for the standby database.
  */
 const retryAfterMs = 5_000;
 
 /**
- * While a read runs on the standby, the gateway checks at this interval (in milliseconds) whether the standby still
- * answers. A read may run for 30 s, but a standby that no longer answers must not delay a request for so long.
+ * While a query runs on the standby database, the gateway checks at this interval (in milliseconds) whether this
+ * database still answers. A query may run for 30 s, but a standby database that no longer answers must not delay a
+ * request for so long.
  */
 const probeIntervalMs = 1_000;
 
 /**
- * Reads data from the standby, where the data may be some seconds old. If there is no standby, or the standby fails,
- * the function reads from the primary over the given connections.
+ * Reads data from the standby database, whose data may be some seconds old. If there is no standby database, or the
+ * standby fails, the function reads from the primary database over the connections in `primary`.
  */
 export type HistoryReads = <Result>(
   read: (connections: Connections) => Promise<Result>,
@@ -46,9 +47,9 @@ export function createHistoryReads(standby: Standby | undefined, log: Logger): H
 }
 
 /**
- * Waits until a read on the standby has ended.
+ * Waits until a query that runs on the standby database has ended.
  *
- * @throws when the read fails, or when the standby does not answer a probe during the read
+ * @throws when the query fails, or when the standby database does not answer a probe while the query runs
  */
 async function whileItAnswers<Result>(standby: Standby, reading: Promise<Result>): Promise<Result> {
   const ended = new AbortController();

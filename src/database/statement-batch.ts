@@ -9,16 +9,16 @@ import { isRefusedValue } from './violations.ts';
 const maxJoinedQuestions = 1000;
 
 /**
- * The maximum number of rows that one SQL statement reads for several queries. The number of rows is limited, so that
- * each SQL statement is short, and the process can do other work between two statements.
+ * The maximum number of rows that one SQL statement reads when it answers several queries together. The number of rows
+ * is limited, so that each SQL statement is short, and the process can do other work between two statements.
  */
 const maxJoinedRows = 1_024;
 
 /**
- * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, `loadApart` calls
- * `load` again for each half of the queries. `loadApart` halves the list of queries again and again, until `load` gets
- * the query with the rejected value alone. Only this query then fails. After other errors, such as an unreachable
- * database, `loadApart` does not call `load` again.
+ * Answers several database queries with one call of the function `load`. When PostgreSQL rejects a value of one query,
+ * `loadApart` calls `load` again for each half of the queries. `loadApart` halves the list of queries again and again,
+ * until one call of `load` gets only the query with the rejected value. Only the query with the rejected value then
+ * fails. After other errors, such as an unreachable database, `loadApart` does not call `load` again.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -29,8 +29,8 @@ async function loadApart<Question, Answer>(
   } catch (error) {
     if (questions.length === 1 || !isRefusedValue(error)) throw error;
     const answers: (Answer | Error)[] = [];
-    // The two halves of the list of queries are loaded one after the other, because two parallel loads would need two
-    // database connections.
+    // The function loads the two halves of the list of queries one after the other. If it loaded both halves at the
+    // same time, it would need two database connections.
     for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
       const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
       answers.push(...Array.from(found));
@@ -40,8 +40,8 @@ async function loadApart<Question, Answer>(
 }
 
 /**
- * Creates a function that combines all queries of one iteration of the event loop into one call of `load` (see
- * `createBatch`). If PostgreSQL rejects a value of one query, only that query fails.
+ * Creates a function that collects the queries of one iteration of the event loop, and answers all of them with one
+ * call of `load` (see `createBatch`). If PostgreSQL rejects a value of one query, only that query fails.
  *
  * @param load a function that returns the answers to several queries, in the order of the queries. `load` must be
  *   read-only, because it may be called again with the same queries after an error
@@ -54,16 +54,17 @@ export const createQueryBatch = <Question, Answer>(
   createBatch((questions) => loadApart(load, questions), maxJoined);
 
 /**
- * Creates a function that answers a query. All calls of this function in one iteration of the event loop share a small
- * number of SQL statements. Several queries share one execution of an SQL statement under two conditions: the queries
- * need the same SQL statement, and `batch.sharedOf` returns the same value for all of them. In each row that the SQL
- * statement returns, the column `n` contains the number of the query to which the row belongs, starting at 1.
+ * Creates a function that answers a database query. To answer all calls of this function in one iteration of the event
+ * loop, the process runs only a small number of SQL statements. Several queries share one execution of an SQL statement
+ * under two conditions: the queries need the same SQL statement, and `batch.sharedOf` returns the same value for all of
+ * them. In each row that the SQL statement returns, the column `n` says to which query the row belongs; the queries are
+ * numbered from 1.
  *
  * @param batch.keyOf a function that returns the same key for equal queries, so that the database answers equal queries
- *   only once. Without `batch.keyOf`, the database answers equal queries one by one
- * @param batch.maxJoined the maximum number of queries that share one execution of an SQL statement
- * @param batch.rowsOf a function that returns how many rows the database returns at most for a query. `batch.rowsOf` is
- *   needed only for queries that return many rows
+ *   only once. Without `batch.keyOf`, the database computes an answer for each query, even for equal queries
+ * @param batch.maxJoined the maximum number of queries that one execution of an SQL statement answers together
+ * @param batch.rowsOf a function that returns the maximum number of rows that the database can return for a query.
+ *   `batch.rowsOf` is needed only if the queries can return many rows
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,
@@ -102,7 +103,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
   }, batch.maxJoined);
 }
 
-/** Reads rows by their ids. The SQL statement receives the ids in the parameter `$ids`. */
+/** Reads rows of a table by their ids. The SQL statement receives the ids in the parameter `$ids`. */
 async function readById<Row extends { id: string }>(
   sql: Sql,
   statement: NamedStatement,
@@ -114,8 +115,8 @@ async function readById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads the rows with the given ids. One SQL statement reads the rows for all calls of the
- * function in the same iteration of the event loop.
+ * Creates a function that reads several rows of a table by their ids. When other code calls the created function
+ * several times in one iteration of the event loop, one SQL statement reads the rows for all these calls.
  *
  * @param statement the SQL statement that reads the rows whose ids are in `$ids`
  * @returns a function that returns the rows in the order of the given ids, and omits unknown ids
@@ -131,8 +132,8 @@ export function createRowsById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads a row by its id. One SQL statement reads the rows for all calls of the function in the
- * same iteration of the event loop.
+ * Creates a function that reads one row of a table by its id. When other code calls the created function several times
+ * in one iteration of the event loop, one SQL statement reads the rows for all these calls.
  *
  * @param statement the SQL statement that reads the rows whose ids are in `$ids`
  * @returns a function that returns the row with the given id, or undefined for an unknown id

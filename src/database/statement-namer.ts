@@ -1,15 +1,16 @@
 /**
  * The maximum number of SQL statements that get a name from `createStatementNamer`. A database connection prepares an
  * SQL statement only if the statement has a name. Prisma creates a different SQL statement for each length of a list of
- * values. Without `maxNamedStatements`, prepared statements would therefore occupy much memory in PostgreSQL.
+ * values. Without the limit `maxNamedStatements`, prepared statements would therefore occupy much memory in PostgreSQL.
  */
 const maxNamedStatements = 500;
 
 /**
  * Gives names to SQL statements, so that each connection prepares a statement only once. On a PostgreSQL server, this
- * function names only the SQL statements of Prisma, because Prisma does not name its SQL statements. On the embedded
- * database, this function names all SQL statements. After `maxNamedStatements` statements, new statements get an empty
- * name, so that the connections do not keep them as prepared statements.
+ * function gives names only to the SQL statements of Prisma, because Prisma does not name its SQL statements itself. On
+ * the embedded database, this function gives a name to every SQL statement. After the function has named
+ * `maxNamedStatements` SQL statements, it gives all further SQL statements an empty name, so that the connections do
+ * not keep them as prepared statements.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();

@@ -27,8 +27,8 @@ export interface Sql {
    * - a bool becomes a boolean, and jsonb is parsed;
    * - text[] becomes string[], and an enum becomes a string.
    *
-   * To read a count as a number, cast the count to `::int` in the SQL statement. To read an array of enum values as
-   * string[], cast the array to `::text[]`.
+   * To read the result of an SQL `count` as a JavaScript number, cast the result to `::int` in the SQL statement. To
+   * read an array of enum values as string[], cast the array to `::text[]`.
    *
    * A parameter is a Date, string, number, boolean or null. For an array type such as `text[]`, the parameter is an
    * array of Dates, strings, numbers, booleans and nulls. Pass a jsonb value as `JSON.stringify(…)`, because the
@@ -84,7 +84,7 @@ export interface PoolState {
 
 /** The database of a gateway process. The fields `prisma` and `sql` use the general connection pool. */
 export interface Database extends Connections {
-  /** The connections for gate decisions and for the look-ups of API keys. */
+  /** The database connections that serve gate decisions and the look-ups of API keys. */
   gates: Connections;
   /** The connections for heavy work, such as imports, usage reports and the removal of expired records. */
   heavy: Connections;
@@ -96,8 +96,8 @@ export interface Database extends Connections {
    */
   kind: 'postgresql' | 'embedded';
   /**
-   * Checks the state of the database. On a PostgreSQL server, the check uses a separate connection. Checking the
-   * database takes at most about one second, and never throws an error.
+   * Checks the state of the database. On a PostgreSQL server, `state` checks the database over a separate connection.
+   * Checking the database takes at most about one second, and never throws an error.
    */
   state(): Promise<DatabaseState>;
   /**
@@ -105,12 +105,15 @@ export interface Database extends Connections {
    * `pools` returns an empty list.
    */
   pools(): PoolState[];
-  /** Waits for running statements, then closes the connections, and unlocks the folder of an embedded database. */
+  /**
+   * Waits for the running SQL statements, closes the database connections, and unlocks the folder of the embedded
+   * database.
+   */
   close(): Promise<void>;
   /**
-   * Runs `work` while this process holds the migration lock. On a PostgreSQL server, `work` gets a separate connection.
-   * Before `work` starts, `withMigrationLock` waits until other gateway processes and `prisma migrate` have finished
-   * their migrations.
+   * Runs `work` while this process holds the migration lock. On a PostgreSQL server, the function `work` gets a
+   * separate database connection. Before `work` starts, `withMigrationLock` waits until other gateway processes and
+   * `prisma migrate` have finished their migrations.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
@@ -119,8 +122,9 @@ export interface Database extends Connections {
 export type DatabaseUrlVariable = 'DATABASE_URL' | 'DIRECT_DATABASE_URL';
 
 /**
- * The address and the settings of the database. If `databaseUrl` is set, the gateway uses this PostgreSQL server
- * (version 15 or later). Otherwise, the gateway uses the embedded PostgreSQL in the folder `dataDir`.
+ * The address and the settings of the database. If `databaseUrl` is set, the gateway uses the PostgreSQL server at this
+ * address (version 15 or later). If `databaseUrl` is not set, the gateway uses the embedded PostgreSQL in the folder
+ * `dataDir`.
  */
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
@@ -130,7 +134,7 @@ export interface DatabaseOptions {
   urlVariable?: DatabaseUrlVariable;
   /**
    * The address at which the gateway reaches the same PostgreSQL server directly, without a pooler. The gateway uses
-   * this address for migrations. If `directDatabaseUrl` is set, `databaseUrl` must be the address of a pooler.
+   * this direct address for migrations. If `directDatabaseUrl` is set, `databaseUrl` must be the address of a pooler.
    */
   directDatabaseUrl?: string | undefined;
   /** The address of a standby server of PostgreSQL, for reads whose data may be some seconds old. */
@@ -145,7 +149,8 @@ export interface DatabaseOptions {
   log: Logger;
   /**
    * The maximum number of connections in the general connection pool, which all requests except gate requests use. For
-   * heavy work, such as imports, the process opens additional connections: at most a third of `poolSize`, rounded up.
+   * heavy work, such as imports, a gateway process opens additional connections: at most a third of `poolSize`, rounded
+   * up.
    */
   poolSize?: number;
   /** The maximum number of connections in the connection pool for gate requests. */

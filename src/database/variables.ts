@@ -8,8 +8,9 @@ const usedParameters: readonly string[] = [
 ];
 
 /**
- * The parameters of a database URL that the package pg silently ignores. Hosting providers and the documentation of
- * Prisma and of libpq contain URLs with these parameters. The gateway therefore accepts such a URL and logs a warning.
+ * The parameters of a database URL that the package pg silently ignores. Hosting providers, and the documentation of
+ * Prisma and of libpq, show database URLs with these parameters. The gateway therefore accepts a database URL with
+ * these parameters, and logs a warning.
  */
 const ignoredParameters: readonly string[] = [
   ...['schema', 'connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'],

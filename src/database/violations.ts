@@ -24,9 +24,9 @@ export function isUniqueViolation(error: unknown, constraintName?: string): bool
 const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
 
 /**
- * Whether PostgreSQL rejected an SQL statement because of one of its values. The rejected statement has changed
- * nothing, and may succeed with other values. `isRefusedValue` recognizes errors of pg, PGlite and Prisma, as
- * `isUniqueViolation` does.
+ * Whether PostgreSQL rejected an SQL statement because of one of its values. The SQL statement that PostgreSQL rejected
+ * has changed no data, and may succeed with other values. `isRefusedValue` recognizes errors of pg, PGlite and Prisma,
+ * as `isUniqueViolation` does.
  */
 export function isRefusedValue(error: unknown): boolean {
   // For an invalid Date, PGlite throws a RangeError of JavaScript, because PGlite itself formats each Date.
@@ -37,8 +37,8 @@ export function isRefusedValue(error: unknown): boolean {
 const LOCK_FAILURE = /^(55P03|40P01)$/;
 
 /**
- * Whether PostgreSQL ended a statement because the statement could not get a lock in time, or was part of a deadlock. A
- * statement that PostgreSQL has ended because of a lock has changed nothing.
+ * Whether PostgreSQL ended a statement because the statement could not get a lock in time, or was part of a deadlock.
+ * If PostgreSQL ended a statement because of a lock, the statement has changed no data.
  */
 export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCK_FAILURE);
 
@@ -67,8 +67,8 @@ const causesOf = (error: unknown): unknown[] => [
  * Whether an error contains the name of a given constraint. In an error of pg or PGlite, the field `constraint`
  * contains the name of the constraint. In an error of Prisma's adapter for pg, the field `constraint.index` contains
  * the name of the constraint. An error of Prisma's adapter for PGlite contains the names of the columns
- * (`constraint.fields`), but not the name of the constraint. In such an error, the function searches PostgreSQL's
- * message for the name of the constraint in quotation marks.
+ * (`constraint.fields`), but not the name of the constraint. In an error of this adapter, the function searches the
+ * message of PostgreSQL for the name of the constraint in quotation marks.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');
@@ -77,7 +77,7 @@ function names(violation: unknown, constraintName: string): boolean {
   return String(property(violation, 'originalMessage')).includes(`"${constraintName}"`);
 }
 
-/** Returns a property of a value. Returns `undefined` for a value that is not an object. */
+/** Returns the property `key` of a value. Returns `undefined` for a value that is not an object. */
 export function property(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

@@ -17,7 +17,7 @@ interface WaitOptions {
 /**
  * Waits until PostgreSQL answers, because the gateway and PostgreSQL can start at the same time.
  *
- * @returns the result of `ask`
+ * @returns the value that the function `ask` returned
  * @throws {DatabaseStartError} when PostgreSQL does not answer in time. If PostgreSQL rejects the connection settings,
  *   the function throws the error immediately
  */
@@ -43,9 +43,9 @@ export async function waitForServer<Answer>(
 
 /**
  * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
- * parameter. PostgreSQL would also reject further attempts to connect with the same settings. PgBouncer rejects a
- * parameter with the code 08P01. PgBouncer also uses the code 08P01 while PostgreSQL starts, so the function also
- * checks the text of the error message.
+ * parameter. If the gateway tried again with the same settings, PostgreSQL would reject the connection again. PgBouncer
+ * rejects a parameter with the code 08P01. PgBouncer also uses the code 08P01 while PostgreSQL starts, so the function
+ * also checks the text of the error message.
  */
 function isRefusal(error: unknown): boolean {
   const code = String(property(error, 'code'));

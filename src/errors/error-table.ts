@@ -3,9 +3,9 @@ import { sentText } from './sent-instants.ts';
 
 /**
  * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
- * status. REST and GraphQL responses contain the error code. A REST response usually has the HTTP status of its error
- * code. A few HTTP statuses, such as 405, 412 and 413, have no error code of their own. A GraphQL response has the HTTP
- * status of its error code only for some errors that make the whole request fail, such as an invalid API key.
+ * status. A REST or GraphQL error response contains the error code. A REST response usually has the HTTP status of its
+ * error code. A few HTTP statuses, such as 405, 412 and 413, have no error code of their own. A GraphQL response has
+ * the HTTP status of its error code only for some errors that make the whole request fail, such as an invalid API key.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -158,7 +158,7 @@ const maxShownCharacters = 200;
 const tooLong = new Error('The JSON is too long');
 
 /**
- * Whether the JSON of a value is short enough for an error message. `isShortJson` stops as soon as the JSON is too
+ * Whether the JSON text of a value is short enough for an error message. `isShortJson` stops as soon as the JSON is too
  * long, and therefore never serializes several megabytes.
  */
 function isShortJson(value: unknown): boolean {

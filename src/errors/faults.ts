@@ -58,7 +58,7 @@ const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
 /**
  * Converts the path of an input field to the field name that error responses contain, such as `settings.name`. The
- * field name does not begin with a GraphQL argument such as `input`, because a REST body has no arguments.
+ * returned field name does not begin with a GraphQL argument such as `input`, because a REST body has no arguments.
  */
 export function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path;

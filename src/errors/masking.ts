@@ -10,8 +10,8 @@ export interface ErrorSource {
 }
 
 /**
- * Returns the error that the gateway sends to the client when `error` occurs. A `ServiceError` stays unchanged. For an
- * unexpected error, the client gets `INTERNAL_ERROR`, and the gateway logs the original error with the id of the
+ * Returns the error that the gateway sends to the client when the given error occurs. A `ServiceError` stays unchanged.
+ * For an unexpected error, the client gets `INTERNAL_ERROR`, and the gateway logs the original error with the id of the
  * request.
  */
 export function maskError(error: unknown, { requestId, log }: ErrorSource): ServiceError {
@@ -28,14 +28,14 @@ export function maskError(error: unknown, { requestId, log }: ErrorSource): Serv
   return new ServiceError('INTERNAL_ERROR', 'Internal server error', undefined, place);
 }
 
-/** Returns the original error of a resolver, which graphql-js has wrapped in a GraphQLError. */
+/** Returns the error that a resolver threw. The library graphql-js has wrapped this error in a GraphQLError. */
 function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? causeOf(error.originalError) : error;
 }
 
 /**
- * Adds the request id to a copy of a GraphQL error, and returns the copy. The log entries of the request contain the
- * same id.
+ * Returns a copy of a GraphQL error, with the request id added. The log entries of the request contain the same request
+ * id as the error.
  *
  * @param http the HTTP status and the headers of the response that Yoga sends
  */

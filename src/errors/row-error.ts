@@ -1,8 +1,8 @@
 import type { ServiceError } from './error-table.ts';
 
 /**
- * The error of one row in a request with many rows. Resolvers return row errors as plain data. If a resolver returned
- * an error object, the whole response would fail.
+ * The error of one row in a request with many rows. Resolvers return the errors of single rows as plain data. If a
+ * resolver returned an error object for one row, the whole response would fail.
  */
 export type RowError = Pick<ServiceError, 'code' | 'message' | 'details'>;
 

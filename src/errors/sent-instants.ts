@@ -9,5 +9,7 @@ export function keepSentText(instant: Date, text: string): void {
   texts.set(instant, text);
 }
 
-/** Returns the text that a client sent for an instant, or `undefined` for an instant that no client sent. */
+/**
+ * Returns the text from which the given `Date` was parsed, or `undefined` if the `Date` does not come from a client.
+ */
 export const sentText = (instant: Date): string | undefined => texts.get(instant);

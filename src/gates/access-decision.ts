@@ -49,7 +49,9 @@ export const decisionBy = (
   at,
 });
 
-/** Returns the result of each rule of a decision, so that a person can explain the decision to the driver. */
+/**
+ * Returns the result of each access rule of a gate decision, so that a person can explain the decision to the driver.
+ */
 export function accessChecks({ facts, at, candidates }: AccessDecision): AccessCheck[] {
   if (facts) {
     const { referenceId } = facts.entry;
@@ -87,9 +89,9 @@ export interface FittingFacts extends FittingEntry {
 }
 
 /**
- * Decides whether a vehicle may enter. A camera has read the plate of this vehicle. The decision uses the whitelist
- * entry with the plate that is most similar to the camera text. The vehicle may not enter if several whitelist entries
- * match the camera text equally well.
+ * Decides whether a vehicle may enter. The gate sent the plate of this vehicle as a camera text. The decision uses the
+ * whitelist entry with the plate that is most similar to the camera text. The vehicle may not enter if several
+ * whitelist entries match the camera text equally well.
  */
 export function decideReading(
   texts: readonly RankedText[],

@@ -3,14 +3,14 @@ import { hoursOf } from '../whitelist/columns.ts';
 import { hoursText, wallTime, weekdays } from '../whitelist/hours.ts';
 import { invalidity, isWithinEntryHours } from '../whitelist/validity.ts';
 
-/** A whitelist entry, with all other data that the rules of a gate decision need. */
+/** A whitelist entry, and the other data that the rules of a gate decision need. */
 export interface AccessFacts {
   entry: WhitelistEntry;
   /** The time zone of the location, to which the weekly hours of the whitelist entry refer. */
   timezone: string;
   /**
    * How many times the vehicle of a whitelist entry with `maxEntries` has entered. `recorded` is null if the whitelist
-   * entry does not limit the number of times, or if the vehicle has not entered yet.
+   * entry does not limit how many times the vehicle may enter, or if the vehicle has not entered yet.
    */
   recorded: number | null;
   /**
@@ -20,8 +20,8 @@ export interface AccessFacts {
 }
 
 /**
- * The quota of a reference (such as an apartment), and the number of vehicles that use the quota. The number does not
- * include the vehicle that wants to enter.
+ * The quota of a reference (such as an apartment), and the number of vehicles inside that count towards the quota. The
+ * number of vehicles that count towards the quota does not include the vehicle that wants to enter.
  */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
   /** The number of other vehicles inside the location that belong to the same reference, such as an apartment. */
@@ -114,8 +114,8 @@ export interface AccessCheck {
 }
 
 /**
- * Checks a vehicle with a whitelist entry against all rules, even after one rule has refused the vehicle. Returns the
- * result of each rule.
+ * Checks a vehicle with a whitelist entry against all rules, even after one rule has refused the vehicle. For each
+ * access rule, the function returns the result of the check.
  */
 export const checksOf = (facts: AccessFacts, at: Date): AccessCheck[] =>
   rules.map(({ name, objection, detail }) => ({

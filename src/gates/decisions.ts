@@ -22,7 +22,7 @@ import {
   type PlateQuestion,
 } from './statements.ts';
 
-/** The functions that read one database and make gate decisions. */
+/** The functions that make gate decisions with the data of one database. */
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**

@@ -43,7 +43,7 @@ export type LocationAndEntry = Nullable<WhitelistEntry> &
 
 /**
  * A row that the database returns for a camera reading: a location and a matching whitelist entry. A camera reading is
- * a list of possible texts, and `place` is the index of the text that matches the whitelist entry.
+ * a list of possible plate texts, and `place` is the index of the plate text that matches the whitelist entry.
  */
 export type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
@@ -55,9 +55,9 @@ const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
 /**
- * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the rows
- * that the SQL statement `entryOfPlate` or `entriesOfSimilarPlates` returned for the request. Returns `undefined` when
- * the location is unknown.
+ * Returns the location of one gate request, with the whitelist entries of this location that match the plate in the
+ * request. `rows` are the rows that the SQL statement `entryOfPlate` or `entriesOfSimilarPlates` returned for the
+ * request. Returns `undefined` when the location is unknown.
  */
 export function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);
@@ -117,8 +117,8 @@ export const entryOfPlate = namedStatement(
 
 /**
  * Finds the whitelist entries whose plate is equal or similar to the plate of a gate request, because a camera may have
- * misread the plate. In each request, the first plate is the plate that the gate sent, and all further plates are
- * similar to it.
+ * misread the plate. In each gate request, the first plate is the plate that the gate sent, and all other plates are
+ * similar to this first plate.
  */
 export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
@@ -148,8 +148,9 @@ export const entriesOfTexts = namedStatement(
 );
 
 /**
- * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the rows
- * that the SQL statement `entriesOfTexts` returned for the request. Returns `undefined` when the location is unknown.
+ * Returns the location of one gate request, with the whitelist entries of this location that match a camera text.
+ * `rows` are the rows that the SQL statement `entriesOfTexts` returned for the request. Returns `undefined` when the
+ * location is unknown.
  */
 export function fittingIn(rows: LocationAndFittingEntry[]) {
   const location = locationOf(rows);
@@ -159,8 +160,9 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Returns a list with the whitelist entry of a database row. The list item also contains `place`, which is the index of
- * the camera text that matches the whitelist entry. For a row without a whitelist entry, the returned list is empty.
+ * Returns a list that contains the whitelist entry of one database row. The list item also contains `place`, which is
+ * the index of the camera text that matches the whitelist entry. For a row without a whitelist entry, the returned list
+ * is empty.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

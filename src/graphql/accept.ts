@@ -12,7 +12,8 @@ export const eventStreamType = 'text/event-stream';
  * Whether an Accept header allows one of the given media types (RFC 9110, section 12.5.1). The function reads the
  * header in the same way as GraphQL Yoga: it ignores q-values, and does not accept a charset other than UTF-8.
  *
- * @param accept the value of the header; null if the request has no Accept header, which allows all media types
+ * @param accept the value of the header `Accept`; null if the request has no such header, and therefore accepts all
+ *   media types
  */
 export function allows(accept: string | null, mediaTypes: readonly string[]): boolean {
   const ranges = (accept || '*/*').replace(/\s/g, '').toLowerCase().split(',');

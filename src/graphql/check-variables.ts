@@ -89,8 +89,8 @@ async function firstBroken(guarded: readonly VariableArgument[], value: unknown)
 }
 
 /**
- * Converts a value to a GraphQL input type, as the coercion of GraphQL does. Returns `undefined` for a value that does
- * not fit the type.
+ * Coerces a value to a GraphQL input type, in the same way as GraphQL. Returns `undefined` for a value that does not
+ * fit the type.
  */
 async function fit(value: unknown, type: GraphQLInputType): Promise<{ value: unknown } | undefined> {
   try {
@@ -133,8 +133,9 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
 }
 
 /**
- * The maximum length of an error message about one invalid variable, in characters. The gateway cuts longer messages.
- * The messages of graphql-js repeat names from the request, and these names can be very long.
+ * The maximum length of an error message about one invalid variable, in characters. If a message is longer, the gateway
+ * shortens it to this length. The messages of graphql-js repeat names from the request, and these names can be very
+ * long.
  */
 const maxReasonCharacters = 500;
 
@@ -180,7 +181,7 @@ export function requireValues(
  * company settings. The validation rule of the JSON value cannot check the exactness of a number, because it receives
  * only the parsed number and not the digits that the client sent.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
+ * @throws {ServiceError} `VALIDATION_ERROR` when the gateway could not store a number exactly
  */
 export function requireExactVariables({ literalVariables }: OperationPlan, variables: Variables): void {
   for (const [name, { literal, field, inexactDefault }] of literalVariables) {
@@ -225,14 +226,14 @@ export async function asSent(
 }
 
 /**
- * Validates a value from the client with the validation rule of an argument. Returns an empty list for a valid value,
- * and for an argument without a validation rule.
+ * Validates the value that a client sent for a GraphQL argument with the validation rule of this argument. Returns an
+ * empty list of faults for a valid value, and for an argument without a validation rule.
  */
 const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
   brokenRule(argument, coerceWhereItFits(value, argument.type), withLists(value, argument.type));
 
 /**
- * Validates a coerced value with the validation rule of an argument.
+ * Validates the coerced value of a GraphQL argument with the validation rule of this argument.
  *
  * @param sent the value that the client sent. The returned faults quote `sent` instead of the coerced value
  * @returns a list of faults, which is empty when the argument has no validation rule or the value is valid

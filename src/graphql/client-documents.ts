@@ -14,21 +14,22 @@ export interface ClientDocuments {
   /** The cache of parsed GraphQL documents, which finds a document by its text. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and validates a new document when the process has a free slot for new documents. The slots limit how many
-   * GraphQL documents one process parses at the same time. Parsing one document takes tens of milliseconds, and a
-   * client can send a new document with every request. A document with a syntax error is not cached.
+   * Parses and validates a GraphQL document that is not in the cache, as soon as the process has a free slot for such
+   * documents. The slots limit how many GraphQL documents one process parses at the same time. Parsing one document
+   * takes tens of milliseconds, and a client can send a new document with every request. A document with a syntax error
+   * is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
   /**
-   * Returns the validation errors of a document. If the cache does not contain the document, `faultsOf` validates the
-   * document first.
+   * Returns the validation errors of a GraphQL document. If the cache does not contain the document, `faultsOf`
+   * validates the document first.
    */
   faultsOf(document: DocumentNode): readonly ServiceError[];
 }
 
 /**
- * The maximum number of GraphQL documents in this cache. The GraphQL executor has a second cache, which contains only
- * documents that have been executed.
+ * The maximum number of GraphQL documents in the cache `parsed`. The GraphQL executor has a second cache, which
+ * contains only documents that have been executed.
  */
 const maxParsedDocuments = 100;
 

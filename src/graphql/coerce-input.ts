@@ -7,16 +7,16 @@ import {
 } from 'graphql';
 
 /**
- * If the schema requires a list and the client sent a single item instead of a list, puts the item into a list. The
- * path of an invalid field then always contains the index of the list item.
+ * If the schema requires a list and the client sent a single item, the function puts the item into a list. The path of
+ * an invalid field in a list therefore always contains the index of the list item.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
  * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
- * the internal value of the enum. A member or list item that does not fit its type in the schema stays unchanged, and
- * the validation rules later report the fault.
+ * the internal value of the enum. A property or list item that does not fit its type in the schema stays unchanged, and
+ * the validation rules report the fault later.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });

@@ -50,8 +50,8 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 
 /**
  * How many levels of nested lists an introspection query may have without a higher cost. The introspection query of
- * GraphiQL has exactly this number of levels of nested lists. Inside more levels of nested lists, the cost of each
- * field is multiplied by `introspectionListItems`.
+ * GraphiQL has exactly this number of levels of nested lists. If a field is nested in more lists than this number, its
+ * cost is multiplied by `introspectionListItems`.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;

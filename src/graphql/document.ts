@@ -34,7 +34,7 @@ import {
 
 /**
  * The validation rules for documents: the rules of GraphQL, and the rules that limit the size of documents. The limits
- * that depend on the variables of a request are in cost.ts.
+ * that depend on the variables of a GraphQL request are in cost.ts.
  */
 const rules = [
   ...specifiedRules,
@@ -46,7 +46,7 @@ const rules = [
 
 /**
  * Rejects variables with names that have a special meaning in JavaScript, such as `$constructor`. The GraphQL executors
- * keep variables in JavaScript objects, which inherit members with names such as `constructor`.
+ * keep variables in JavaScript objects, which inherit properties with names such as `constructor`.
  */
 function plainVariableNames(context: ValidationContext): ASTVisitor {
   return {
@@ -70,7 +70,7 @@ const documentFault = (error: GraphQLError) =>
   new ServiceError('VALIDATION_ERROR', error.message, undefined, error);
 
 /**
- * Parses a document if its length and its number of tokens are within the limits.
+ * Parses a GraphQL document if its length and its number of tokens are within the limits.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for a syntax error, and for a document that exceeds the limits
  */
@@ -89,9 +89,9 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. A document with
- * too many selections is rejected first. The GraphQL rules that follow nested fragments would take very long to check
- * such a document.
+ * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. The gateway
+ * first rejects documents that have too many selections. For a document with too many selections, the GraphQL rules
+ * that follow nested fragments would take very long.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
@@ -112,13 +112,15 @@ export function validateDocument(schema: GraphQLSchema, document: DocumentNode):
 
 /**
  * Matches the error messages of graphql-js about a missing argument, and about a missing field of an input object. The
- * regular expression reads the name of the missing argument or field, because graphql-js gives this name nowhere else.
+ * regular expression reads the name of the missing argument or field from the message, because graphql-js does not
+ * provide this name elsewhere.
  */
 const missingInput =
   /^Field "\w+(?:" argument "|\.)(\w+)" of (?:required )?type .* (?:is required|was not provided)/;
 
 /**
- * Converts an error about an argument or an input field in the document to a `ServiceError` with the name of the field.
+ * Converts an error about an argument or an input field in a GraphQL document to a `ServiceError` that contains the
+ * name of the field.
  */
 function namingField(error: GraphQLError, document: DocumentNode): ServiceError {
   const [faulty] = error.nodes ?? [];
@@ -144,8 +146,8 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
 }
 
 /**
- * Returns the path of a value in a document: the name of the argument, and the names of the input fields that contain
- * the value.
+ * Returns the path of a value in a GraphQL document: the name of the argument, and the names of the input fields that
+ * contain the value.
  *
  * @param ancestors the nodes that contain the value, in the format of the function `visit` of graphql-js
  */
@@ -157,8 +159,8 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
   });
 
 /**
- * Returns the error message for a request whose operation is not clear: the document does not contain the requested
- * operation, or the document has several operations and the request names none of them.
+ * Returns the error message for a request whose operation is not clear. Either the document does not contain the
+ * requested operation, or the document has several operations and the request names none of them.
  *
  * @param requested the parameter `operationName` of the request, which may have any JSON type
  */
@@ -178,8 +180,8 @@ export function missingOperation({ definitions }: DocumentNode, requested: unkno
 
 /**
  * Counts the selections of all operations in a document. If a fragment is used several times, its selections count each
- * time. The function also counts the selections of each fragment. If the largest fragment has more selections than all
- * operations together, the function returns the number of selections in this fragment.
+ * time. For each fragment, the function also counts the selections inside this fragment. If the largest fragment has
+ * more selections than all operations together, the function returns the number of selections in this fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = fragmentsOf(document);

@@ -17,10 +17,10 @@ type Respond = (answer: Answer) => Response;
 /** Answers GraphQL requests over HTTP. */
 export interface GraphEndpoint {
   /**
-   * Answers a request that has passed the request guard.
+   * Answers a GraphQL request that has passed the request guard.
    *
-   * @param respond creates the HTTP response. For an event stream, the library Yoga creates the response, and `respond`
-   *   is not called
+   * @param respond creates the HTTP response. For an event stream, the library GraphQL Yoga creates the response, and
+   *   `respond` is not called
    */
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
@@ -36,15 +36,16 @@ interface RequestParameters {
 }
 
 /**
- * The maximum size of the response to a query, in bytes. The size is limited, because a whole GraphQL response stays in
- * memory until the client has read the response.
+ * The maximum size of the response to a query, in bytes. The size of the response is limited, because a whole GraphQL
+ * response stays in memory until the client has read the response.
  */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
  * Serves a GraphQL schema over HTTP, as the specification "GraphQL over HTTP" describes. The library GraphQL Yoga reads
  * the requests and writes the responses, and the executor runs the operations. If this process has executed a document
- * before, requests with this document bypass Yoga, because Yoga takes more time than most operations.
+ * before, requests with this document bypass the library GraphQL Yoga, because Yoga takes more time than most
+ * operations.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,
@@ -79,8 +80,8 @@ export function createGraphEndpoint(
   /** Parses and validates a GraphQL document, unless this process has already cached the document. */
   async function prepareDocument(text: unknown, context: GraphRequestContext): Promise<void> {
     await documents.prepare(text, context.key.id);
-    // The gateway checks the API key again, because the key may have been revoked while the new document waited to be
-    // parsed.
+    // The gateway checks the API key again, because the key may have been revoked while the GraphQL document waited to
+    // be parsed.
     await context.reauthenticate();
   }
 
@@ -90,9 +91,9 @@ export function createGraphEndpoint(
     // If a client accepts only event streams, Yoga also sends the result of a query as an event stream. The maximum
     // size of a response applies to a query result in an event stream, too.
     if (isEventStream(response) && isSubscription(context)) {
-      // The gateway removes two headers that Yoga sets on an event stream. The HTTP listener, and not the header
-      // `Connection`, decides how long a connection stays open. The value `none` of the header `Content-Encoding` is
-      // not a content coding (RFC 9110, section 8.4.1).
+      // The gateway removes two headers that the library GraphQL Yoga sets on an event stream. The HTTP listener, and
+      // not the header `Connection`, decides how long a connection stays open. The value `none` of the header
+      // `Content-Encoding` is not a content coding (RFC 9110, section 8.4.1).
       headers.delete('Connection');
       headers.delete('Content-Encoding');
       headers.set('Cache-Control', 'no-store, no-transform'); // a proxy that compresses the stream would delay events
@@ -156,12 +157,13 @@ const isTooLarge = (text: string, { state }: GraphRequestContext) =>
 const isSubscription = ({ state }: GraphRequestContext) => state.operation.startsWith('subscription');
 
 /**
- * Whether a response is large. Creating a large response takes tens of milliseconds, and so does writing it to the
- * socket. Between creating and writing a large response, the process therefore yields to other requests.
+ * Whether the body of a GraphQL response is large. Creating a large response takes tens of milliseconds, and so does
+ * writing it to the socket. Between creating and writing a large response, the process therefore yields to other
+ * requests.
  */
 const isLarge = (body: string) => body.length > largeBodyBytes;
 
-/** Creates the error that the client gets instead of a response that is too large. */
+/** When a response is too large, creates the error response that the client gets instead. */
 function tooLargeAnswer({ state }: GraphRequestContext): Answer {
   const error = new ServiceError(
     'VALIDATION_ERROR',
@@ -180,8 +182,8 @@ const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
 
 /**
- * Whether a request body has well-formed GraphQL parameters. If the parameters are malformed, the library Yoga answers
- * the request and describes the mistake to the client.
+ * Whether a request body has well-formed GraphQL parameters. If the GraphQL parameters are malformed, the library
+ * GraphQL Yoga answers the request and describes the mistake to the client.
  */
 function hasParameters(body: object): body is RequestParameters {
   const { query, variables, operationName, ...others } = body as Record<string, unknown>;
@@ -201,8 +203,9 @@ const notAcceptable = graphRefusal(
 
 /**
  * Returns an error response in three cases: the request has a wrong method, a wrong media type, or an Accept header
- * that allows none of the media types in which the gateway can answer. Yoga would check the Accept header only after it
- * has run the operation. Mutations must be sent as JSON, because a link or a form on another website cannot send JSON.
+ * that allows none of the media types in which the gateway can answer. The library GraphQL Yoga would check the Accept
+ * header only after it has run the operation. Mutations must be sent as JSON, because a link or a form on another
+ * website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
   if (request.method !== 'GET' && request.method !== 'POST') {
@@ -210,7 +213,7 @@ function refusalOf(request: Request): Answer | undefined {
     return { ...answer, headers: { Allow: 'GET, POST' } };
   }
   const { headers } = request;
-  // For GET requests, Yoga runs queries and rejects mutations.
+  // The library GraphQL Yoga runs queries in GET requests, and rejects mutations in GET requests.
   if (request.method === 'POST' && !isJson(headers.get('content-type'))) {
     return graphRefusal(415, 'Content-Type must be application/json');
   }

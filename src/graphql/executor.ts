@@ -18,12 +18,12 @@ import { type Compile, createOperationRunner, type OperationRunner } from './run
 import type { StreamLease } from './subscriptions.ts';
 
 /**
- * The context of a GraphQL request: the members that the context of every request has, and the members of
+ * The context of a GraphQL request: the properties that the context of every request has, and the properties of
  * `OwnOfGraphContext`.
  */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
-/** The members of the context that exist only for GraphQL requests. */
+/** The properties of the request context that exist only for GraphQL requests. */
 export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | 'stopping'> {
   /**
    * The operation and the error of the request, which the executor sets for the log, the metrics and the usage record.
@@ -175,8 +175,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     requireValues(plan, variables);
     requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // The request guard (`src/http/guard/guard.ts`) has already charged one rate limit point for this request. An
-    // operation that costs only one point needs no further charge.
+    // The request guard (`src/http/guard/guard.ts`) has already charged one rate limit point for this request. For an
+    // operation that costs only one point, the executor charges no more points.
     if (cost.points > 1) await context.charge(cost.points);
     return cost;
   }

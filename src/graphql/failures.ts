@@ -26,8 +26,8 @@ export const graphFailure = (error: ServiceError): Answer => ({
 });
 
 /**
- * Creates the response to a request that is rejected before execution. The caller passes the HTTP status, such as 413,
- * which can differ from the usual status of `VALIDATION_ERROR` (400).
+ * Creates the response to a GraphQL request that the gateway rejects before it executes the request. The caller passes
+ * the HTTP status, such as 413, which can differ from the usual status of `VALIDATION_ERROR` (400).
  */
 export const graphRefusal = (status: number, message: string): Answer => ({
   ...graphFailure(new ServiceError('VALIDATION_ERROR', message)),
@@ -35,14 +35,14 @@ export const graphRefusal = (status: number, message: string): Answer => ({
 });
 
 /**
- * Returns the HTTP status of an error that makes a whole GraphQL request fail and determines the HTTP status of the
- * response. For example, an exceeded rate limit has the status 429. Returns `undefined` for all other errors, whose
- * responses have the status 200 or 400.
+ * For an error that makes a whole GraphQL request fail and determines the HTTP status of the response, the function
+ * returns this status. For example, an exceeded rate limit has the status 429. Returns `undefined` for an error that
+ * does not determine the HTTP status; the response then has the status 200 or 400.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
-  // An error without a path concerns the whole request. An error with a path concerns one field, and the response still
-  // contains the results of other fields.
+  // A GraphQL error without a `path` concerns the whole request. A GraphQL error with a `path` concerns one field, and
+  // the response still contains the results of other fields.
   const isOfWholeRequest =
     (!path && (code === 'RATE_LIMIT_EXCEEDED' || code === 'INTERNAL_ERROR')) || error === parametersNotJson;
   return isOfWholeRequest ? errorStatus[code] : undefined;
@@ -55,7 +55,7 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
   const shown = refusalOfYoga(error) ?? maskError(error, context);
   if (!context.state.errorCode) recordError([shown], context.state);
   const status = statusOf(shown);
-  // If Yoga has already set an HTTP status for a faulty request or document, the error keeps that status.
+  // If Yoga has already set an HTTP status for an invalid request or document, the error keeps this status.
   const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
   if (!http) return toldError(shown, context.requestId, shown.path ? undefined : statusWithoutData(shown));
   // If a request violates the GraphQL over HTTP specification, the HTTP status of the response does not depend on the
@@ -66,7 +66,7 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
 
 /**
  * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. If the response
- * has another media type, Yoga ignores a status with `spec: true`, and sends the status 200 (GraphQL over HTTP).
+ * has another media type, Yoga ignores an HTTP status with `spec: true`, and sends the status 200 (GraphQL over HTTP).
  */
 const statusWithoutData = ({ code }: ServiceError) => ({ status: errorStatus[code], spec: true });
 
@@ -84,5 +84,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// An error of graphql-jit can lack the member `extensions`, so `httpOf` also accepts an error without this member.
+// An error of graphql-jit can lack the property `extensions`, so `httpOf` also accepts an error without this property.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

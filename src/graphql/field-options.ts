@@ -2,27 +2,28 @@ import type { GraphQLField } from 'graphql';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import type { ErrorCode } from '../errors/error-table.ts';
 
-/** Computes a number from the arguments of a field, such as the cost of the field. */
+/** Computes a number, such as the cost of a field, from the arguments of this field. */
 type FromArguments = (values: Readonly<Record<string, unknown>>) => number;
 
 /**
- * The cost of a GraphQL field. `field` is the cost without the subfields that a client selects. If the field has a page
- * size, the gateway multiplies the costs of the selected subfields by the page size. If the field has no page size, the
- * gateway multiplies the costs of the subfields by `multiplier`.
+ * The cost of a GraphQL field. `field` is the cost of the field itself, without the subfields that a client selects. If
+ * the field has a page size, the gateway multiplies the costs of the selected subfields by the page size. If the field
+ * has no page size, the gateway multiplies the costs of the selected subfields by `multiplier`.
  */
 export interface FieldCost {
   field: number | FromArguments;
   multiplier: number | FromArguments;
   /**
    * Whether subfields that read the database have a different multiplier from the other subfields. There are two
-   * multipliers: `multiplier`, and the number of items on the page (or of rows in the request). The larger multiplier
-   * applies to subfields that read the database, and the smaller multiplier applies to the other subfields.
+   * multipliers. The first is `multiplier`, and the second is the number of items on the page (or of rows in the
+   * request). The larger multiplier applies to subfields that read the database, and the smaller multiplier applies to
+   * the other subfields.
    */
   wholeReads?: boolean;
   /**
-   * Whether the gateway reads the database to resolve the field. If `reads` is omitted, only a field that returns
-   * objects counts as a read. With `reads: false`, the field has no multiplier of its own: its subfields cost as much
-   * as if the client selected them in the parent field.
+   * Whether the gateway reads the database to resolve the field. If `reads` is omitted, the gateway assumes that it
+   * reads the database only for a field that returns objects. With `reads: false`, the field has no multiplier of its
+   * own: its subfields cost as much as if the client selected them in the parent field.
    */
   reads?: boolean;
   /**

@@ -1,9 +1,9 @@
-// The limits of one GraphQL request. The limits allow the introspection query of GraphiQL, which is the largest common
-// document.
+// The limits of one GraphQL request. The limits of a GraphQL request allow the introspection query of GraphiQL, which
+// is the largest common document.
 
 /**
- * The maximum length of a GraphQL document in characters. The length of a document is limited, because the process
- * caches documents in memory. Clients can send long strings in variables instead of in the document.
+ * The maximum length of a GraphQL document in characters. The length of a GraphQL document is limited, because the
+ * gateway process caches documents in memory. Clients can send long strings in variables instead of in the document.
  */
 export const maxDocumentCharacters = 20_000;
 
@@ -39,8 +39,8 @@ export const maxDocumentDepth = 15;
 export const maxCost = 10_000;
 
 /**
- * The cost that one rate limit point covers. An operation with a higher cost uses more points: the cost divided by
- * `costPerPoint`, rounded up.
+ * The cost that one rate limit point covers. An operation whose cost is above `costPerPoint` uses several points: its
+ * cost divided by `costPerPoint`, rounded up.
  */
 export const costPerPoint = 2_000;
 
@@ -55,15 +55,15 @@ export const maxLightCost = 500;
 export const maxRootMutationFields = 10;
 
 /**
- * The maximum number of nesting levels in the variables of a request. The functions that read the value of a variable
- * are recursive, so a deeply nested value could cause a stack overflow. JSON fields with free content, such as the
- * company settings, allow only 10 nesting levels.
+ * The maximum number of nesting levels in the variables of a request. The functions that read the value of a GraphQL
+ * variable are recursive, so a deeply nested value could cause a stack overflow. JSON fields with free content, such as
+ * the company settings, allow only 10 nesting levels.
  */
 export const maxVariableDepth = 40;
 
 /**
- * The maximum number of faults in variables that one error response describes. The number of faults is limited, because
- * describing one fault takes more time than importing one row.
+ * The maximum number of faults in the variables of a request that one error response describes. The number of described
+ * faults is limited, because describing one fault takes more time than importing one row.
  */
 export const maxVariableFaults = 100;
 

@@ -35,7 +35,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the value of a variable that the client sent, or undefined if the client did not send the variable. The
- * function ignores the inherited members of a JavaScript object, such as `constructor`.
+ * function ignores properties that a JavaScript object inherits, such as `constructor`.
  */
 export const sentValue = (variables: Variables, name: string): unknown =>
   Object.hasOwn(variables, name) ? variables[name] : undefined;
@@ -67,7 +67,7 @@ interface LiteralVariable {
 
 /**
  * The properties of an operation that the executor needs before it runs the operation. The executor creates the plan of
- * an operation only once, and keeps the plan with the document.
+ * a GraphQL operation only once, and stores the plan together with the parsed document.
  */
 export interface OperationPlan {
   /** A document that contains only this operation and the fragments that the operation uses. */
@@ -78,8 +78,8 @@ export interface OperationPlan {
   /** The error codes that the fields of the operation declare in their `errors` option. */
   errorCodes: ReadonlySet<ErrorCode>;
   /**
-   * The names of the root fields, without aliases. In logs and usage records, the name of an operation contains the
-   * names of its root fields (see `operationName`).
+   * The names of the root fields of the GraphQL operation, without aliases. In logs and usage records, the name of an
+   * operation contains the names of its root fields (see `operationName`).
    */
   rootFields: readonly string[];
   /** Whether the cost of the operation depends on variables, for example on a page size or the length of a list. */
@@ -93,7 +93,7 @@ export interface OperationPlan {
    * Whether graphql-jit may compile the operation. The gateway does not compile an operation with one of the following
    * parts, because graphql-jit would run the operation differently from graphql-js:
    *
-   * - An object literal for a JSON argument. graphql-jit loses variables in the object literal, and members such as
+   * - An object literal for a JSON argument. graphql-jit loses variables in the object literal, and properties such as
    *   `__proto__`.
    * - A variable inside an object literal. graphql-jit reads null when the client does not send the variable.
    * - A non-null variable with a default value. graphql-jit ignores the default value.
@@ -103,18 +103,19 @@ export interface OperationPlan {
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
-   * Maps the name of a variable to its use inside an object literal for a JSON argument. If several object literals
-   * contain the same variable, the map describes only the first object literal.
+   * Maps the name of each variable inside an object literal for a JSON argument to a description of this use of the
+   * variable. If several object literals contain the same variable, the map describes only the first object literal.
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**
-   * The nullable variables that the document uses where the schema does not allow null. GraphQL permits this use if the
-   * variable has a default value. The executor must reject null for each of these variables (GraphQL, 5.8.5).
+   * The nullable variables that the document uses where the schema does not allow null. GraphQL permits a nullable
+   * variable in a non-null place if the variable has a default value. If a nullable variable with a default value is in
+   * a non-null place, the executor must reject null as its value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
   /**
-   * For each list of rows in an argument of a root field, such as the rows of an import: the data from which the
-   * gateway computes how many rate limit points the list costs.
+   * The data from which the gateway computes how many rate limit points a list of rows costs, such as the rows of an
+   * import. There is one item for each list of rows in an argument of a root field.
    */
   rowCharges: readonly RowCharge[];
 }
@@ -123,12 +124,13 @@ export interface OperationPlan {
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
-  /** The number of rows that cost one rate limit point. */
+  /** The number of rows in an argument that together cost one rate limit point. */
   rowsPerPoint: number;
 }
 
 /**
- * Creates the plan of an operation in a validated document.
+ * Creates the plan of a GraphQL operation, which contains for example its root fields and required permissions. The
+ * document of the operation must be valid.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the document does not contain the requested operation
  */

@@ -38,8 +38,9 @@ export type Compile = (schema: GraphQLSchema, document: DocumentNode) => Compile
  * Runs one operation. A caller may call an `OperationRunner` any number of times.
  *
  * @param coerced the coerced variables, if the caller has already coerced the variables. Only a compiled operation can
- *   use coerced variables, so the gateway compiles an operation before its first run with coerced variables. Coercing
- *   the variables of an import of 10,000 rows again would block the process for about 100 ms
+ *   use coerced variables, so the gateway compiles an operation before its first run with coerced variables. If the
+ *   gateway coerced the variables of an import of 10,000 rows a second time, it would block the process for about 100
+ *   ms
  */
 export type OperationRunner = (
   variables: Variables,
@@ -105,7 +106,8 @@ const runCompiled = async (
     : undefined;
 
 /**
- * The type of each variable in an operation that receives coerced variables. The type `Coerced` accepts every value.
+ * The GraphQL type of each variable in an operation whose variables are already coerced. The type `Coerced` accepts
+ * every value.
  */
 const Coerced = new GraphQLScalarType({ name: 'Coerced' });
 

@@ -9,7 +9,10 @@ import { ServiceError } from '../errors/error-table.ts';
 export interface StreamLease {
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
   reauthenticate(): Promise<unknown>;
-  /** Calls `listener` whenever an API key may have changed. The returned function removes `listener`. */
+  /**
+   * Calls `listener` whenever an API key may have changed, for example because a client revoked the key. To remove
+   * `listener`, the caller calls the returned function.
+   */
   onKeysChanged(listener: () => void): () => void;
   /** The abort signal that ends the subscription stream when the gateway process stops. */
   stopping: AbortSignal;
@@ -28,8 +31,8 @@ export interface KeyBoundStreams {
   open(key: AuthenticatedKey): () => void;
   /**
    * Forwards the results of a subscription to the client while the API key of the subscription is valid. When the API
-   * key becomes invalid, the stream sends an error with the reason and ends. When this process receives the notice that
-   * the API key of a stream was revoked, the stream immediately stops sending results.
+   * key becomes invalid, the subscription stream sends the client an error with the reason, and ends. When this process
+   * receives the notice that the API key of a stream was revoked, the stream immediately stops sending results.
    *
    * @param close the function that the caller received from `open` for the same stream
    */
@@ -104,8 +107,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           }
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
-          // The generator yields a result that contains the error in the list `errors`. If the generator threw the
-          // error, Yoga would send the original error message to the client.
+          // When an error occurs, the generator yields a result whose list `errors` contains this error. If the
+          // generator threw the error, the library GraphQL Yoga would send the original error message to the client.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();

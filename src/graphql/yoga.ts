@@ -17,16 +17,16 @@ import type { Variables } from './operation-plan.ts';
 import { createKeyBoundStreams } from './subscriptions.ts';
 
 /**
- * The context of a GraphQL request in Yoga. If the gateway parses the request body before it calls Yoga, `params`
- * contains the parsed GraphQL parameters.
+ * The context that GraphQL Yoga keeps for one GraphQL request. If the gateway parses the request body before it calls
+ * Yoga, `params` contains the parsed GraphQL parameters.
  */
 export interface YogaContext extends GraphRequestContext {
   params?: GraphQLParams;
 }
 
 /**
- * Creates the Yoga server of a schema. The library GraphQL Yoga reads the requests and writes the responses, and the
- * executor runs the operations.
+ * Creates the GraphQL Yoga server for a GraphQL schema. The library GraphQL Yoga reads the requests and writes the
+ * responses, and the executor runs the operations.
  */
 export function createGraphYoga(
   schema: GraphQLSchema,
@@ -123,9 +123,9 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // A document that `parseDocument` rejects is not cached. With a cache of rejected documents, Yoga would keep up
-      // to 1,024 texts of up to 32,768 characters in memory. Rejecting a document again costs less than keeping its
-      // text in memory.
+      // The gateway does not cache a GraphQL document that `parseDocument` rejects. With a cache of rejected documents,
+      // Yoga would keep up to 1,024 texts of up to 32,768 characters in memory. It costs less to reject the same
+      // GraphQL document again than to keep its text in memory.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,
@@ -169,7 +169,7 @@ const requestOf = ({
   variableValues?: Variables | null;
 }) => ({ document, operationName, variables });
 
-/** Returns a copy of a GraphQL result in which `replace` has converted each error. */
+/** Returns a copy of a GraphQL result in which the function `replace` has converted each error. */
 const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
   result: Result,
   replace: (error: GraphQLError) => GraphQLError,

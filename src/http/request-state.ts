@@ -11,8 +11,8 @@ import type { RateLimitDecision } from '../rate-limit/types.ts';
 export type Surface = 'rest' | 'graphql' | 'public';
 
 /**
- * The operation name of a request before the gateway has determined which operation the client requests. A request
- * without a valid API key keeps the operation name `unknownOperation`.
+ * The operation name of a request before the gateway has determined which operation the client requests. If a request
+ * has no valid API key, its operation name stays `unknownOperation`.
  */
 export const unknownOperation = 'unknown';
 
@@ -20,8 +20,8 @@ export const unknownOperation = 'unknown';
 export const publicOperation = 'page';
 
 /**
- * The data about a request. The gateway collects the data about a request while it answers the request, and records the
- * data after the response.
+ * The data that the gateway collects about one request. The gateway collects the data about a request while it answers
+ * the request, and records the data after the response.
  */
 export interface RequestState {
   readonly requestId: string;
@@ -35,8 +35,8 @@ export interface RequestState {
   /** The value of the request header `Accept-Encoding`, which lists the compression methods that the client accepts. */
   readonly acceptEncoding: string | undefined;
   /**
-   * The number of response bytes that wait in memory for the client. Bytes that are already in the buffers of the
-   * connection do not count.
+   * The number of response bytes that wait in memory for the client. This number does not include bytes that are
+   * already in the buffers of the connection.
    */
   heldBytes: number;
   /**

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 // In this module, a number in a JSON text is called inexact if it changes when JavaScript parses the text and writes
 // the text again. Examples of inexact numbers are -0, and numbers with more digits than a 64-bit floating point number
 // can store. `JSON.parse` does not report inexact numbers. This module therefore remembers each object or array that
-// contains an inexact number, and the names of the members with inexact values.
+// contains an inexact number, and the names of the properties with inexact values.
 
 const inexact = new WeakMap<object, Set<string>>();
 
@@ -25,8 +25,8 @@ export function containsInexactNumber(value: unknown): boolean {
 }
 
 /**
- * Whether the member `name` of an object or array is an inexact number, or contains an inexact number at any depth. An
- * inexact number changes when JavaScript parses the number and writes the number again.
+ * Whether the property `name` of an object or array is an inexact number, or contains an inexact number at any depth.
+ * An inexact number changes when JavaScript parses the number and writes the number again.
  */
 export function isInexactMember(holder: object, name: string): boolean {
   if (inexact.get(holder)?.has(name)) return true;
@@ -37,7 +37,7 @@ export function isInexactMember(holder: object, name: string): boolean {
  * Records that an object or array contains an inexact number. An inexact number changes when JavaScript parses the
  * number and writes the number again.
  *
- * @param name the name of the member with the inexact number. In an array, `name` is the index of the inexact number
+ * @param name the name of the property with the inexact number. In an array, `name` is the index of the inexact number
  */
 export function holdInexactNumber(holder: object, name: string): void {
   const names = inexact.get(holder);
@@ -85,13 +85,13 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * The maximum number of characters of a number that `isExact` accepts. A number with more characters counts as inexact.
- * Every exact number has fewer than `maxNumberCharacters` characters, even if the number is written without an
- * exponent. For example, the smallest positive number, 5e-324, has 326 characters without an exponent.
+ * The maximum number of characters of a number that `isExact` accepts. A number with more characters than this maximum
+ * counts as inexact. Every exact number has fewer than `maxNumberCharacters` characters, even if the number is written
+ * without an exponent. For example, the smallest positive number, 5e-324, has 326 characters without an exponent.
  */
 const maxNumberCharacters = 400;
 
-/** Whether a number in a JSON text stays the same when it is parsed and written again. */
+/** Whether a number in a JSON text stays the same when JavaScript parses it and writes it again. */
 export function isExact(number: string): boolean {
   if (number.length > maxNumberCharacters) return false;
   const parsed = Number(number);

@@ -9,7 +9,7 @@ import { locationsOfQuestions } from './statements.ts';
 /** Finds locations that are in the scope of an API key. */
 export interface LocationFinder {
   /**
-   * Finds a location by an id that a client sent.
+   * Finds the location with the id that a client sent.
    *
    * @throws {ServiceError} `NOT_FOUND` for an unknown location and for a location outside the scope of the API key
    */
@@ -17,8 +17,8 @@ export interface LocationFinder {
 }
 
 /**
- * Creates the object that finds locations by their ids. One SQL statement finds all locations that are looked up in the
- * same iteration of the event loop.
+ * Creates the `LocationFinder`: the object that finds locations by their ids. When callers look up several locations in
+ * one iteration of the event loop, one SQL statement finds all of them.
  */
 export function createLocationFinder({ sql }: Pick<Database, 'sql'>): LocationFinder {
   const findInCompanies = createStatementBatch<

@@ -6,13 +6,17 @@ import { isId } from '../ids.ts';
 import { type Reach, scopeParameters } from '../auth/scope.ts';
 import { lockStatement } from './statements.ts';
 
-/** The scope that contains every location. The gateway uses this scope for changes that no client requested. */
+/**
+ * The scope that contains all companies and all locations. The gateway uses the scope `everyLocation` for changes that
+ * no client requested.
+ */
 export const everyLocation: Reach = { unrestricted: true, companyIds: [], locationIds: [] };
 
 /**
  * Locks a location until the transaction ends.
  *
- * @param reach the scope of the API key that makes the change, or `everyLocation` for a change by the gateway itself
+ * @param reach the scope of the API key that makes the change, or `everyLocation` if the gateway itself makes the
+ *   change
  * @throws {ServiceError} `NOT_FOUND` for an unknown location and for a location outside the given scope
  */
 export async function lockLocation(transaction: Transaction, id: string, reach: Reach): Promise<Location> {

@@ -6,8 +6,8 @@ import { createLatestValue } from '../scheduling/latest-value.ts';
 export interface LocationNotices {
   /**
    * In all gateway processes, notifies the code that watches a location (see `watch`). `publish` returns immediately.
-   * The caller must commit the change of the location before it calls `publish`. Several changes of a location in quick
-   * succession cause only one notice.
+   * The caller must commit its change to the location in the database before it calls `publish`. Several changes of a
+   * location in quick succession cause only one notice.
    */
   publish(locationId: string): void;
   /**
@@ -31,8 +31,8 @@ export interface LocationNotices {
 }
 
 /**
- * The time for which a process collects notices about changed locations, in milliseconds. After `gatheringMs`, the
- * process sends all collected notices together in one message.
+ * The time for which a process collects notices about changed locations, in milliseconds. After `gatheringMs`
+ * milliseconds, the process sends all collected notices together in one message.
  */
 const gatheringMs = 20;
 

@@ -7,7 +7,7 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that find and lock locations in the scope of an API key.
 
 /**
- * Finds locations by their ids, for several requests at once. A request gets a location only if the company of the
+ * Finds locations by their ids, for several requests at once. A request finds a location only if the company of the
  * location is in the list `ofCompanies` of the request.
  */
 export const locationsOfQuestions = namedStatement(

@@ -21,10 +21,10 @@ export interface StatusRow
 }
 
 /**
- * Reads the columns from which the gateway computes the statuses of given locations. The ids are in a subquery, so that
- * PostgreSQL does not know the number of ids when it plans the statement. If PostgreSQL knew the number of ids, it
- * would make a new plan for each execution. PostgreSQL would expect the new plan to be much cheaper than the stored
- * plan, which assumes ten ids.
+ * Reads the columns from which the gateway computes the statuses of given locations. The location ids are in a
+ * subquery, so that PostgreSQL does not know the number of ids when it plans the SQL statement. If PostgreSQL knew the
+ * number of ids, it would make a new query plan for each execution of the SQL statement. PostgreSQL would estimate that
+ * the new plan costs much less than the stored plan, because the stored plan assumes ten ids.
  */
 export const statusesById = namedStatement(
   'location-statuses-by-id',

@@ -25,8 +25,8 @@ export type LocationValues = Pick<Location, 'name' | 'slug'> & {
 };
 
 /**
- * The fields of a location that a client can change. A field that is undefined stays unchanged. The value null clears
- * an optional field, and leaves a required field unchanged.
+ * The fields of a location that a client can change. If a field is undefined, the gateway does not change this field of
+ * the location. The value null clears an optional field, and leaves a required field unchanged.
  */
 export type LocationChanges = {
   [Field in keyof Omit<LocationValues, 'companyId'>]?: Optional<LocationValues[Field]>;
@@ -127,8 +127,8 @@ export function createLocationWrites({
         });
       const location = await locationSlots.run(author, id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
-      // The whitelist feed contains the time zone of the location. When the time zone changes, the gateway therefore
-      // notifies the clients that watch the feed.
+      // The whitelist feed contains the time zone of the location. When the time zone of a location changes, the
+      // gateway therefore notifies the clients that watch the whitelist feed.
       if (timezone) whitelistNotices.publish(id);
       return location;
     },
@@ -136,8 +136,8 @@ export function createLocationWrites({
 }
 
 /**
- * Returns an error handler that throws `CONFLICT` if another location of the company already uses the slug. The error
- * handler throws all other errors unchanged.
+ * Returns an error handler for changes of a location. If another location of the company already uses the same slug,
+ * the error handler throws `CONFLICT`. The error handler throws all other errors unchanged.
  */
 function slugTaken(slug: Optional<string>) {
   return (error: unknown): never => {

@@ -45,14 +45,14 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
   const descriptor = file ? openSync(file, 'a') : 1;
   /** The log lines that wait for the next write. */
   let waiting = '';
-  /** The bytes of the current write that the operating system has not taken yet. */
+  /** The bytes of the current write call that the operating system has not accepted yet. */
   let unwritten: Buffer | undefined;
   /** Whether the operating system is still writing the bytes in `unwritten`. */
   let isWriting = false;
   let timer: NodeJS.Timeout | undefined;
   const afterFlush: (() => void)[] = [];
   let lostLines = 0;
-  /** Whether the last write failed. */
+  /** Whether the last write to the log failed. */
   let failed = false;
 
   function loseUnwritten(error: Error): void {
@@ -99,7 +99,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
     }
     if (afterFlush.length > 0 || waiting.length >= maxWaitingCharacters) writeWaiting();
     else if (waiting !== '') waitForLines();
-    // The queue `waiting` has space again, so the log output reports how many lines were lost.
+    // The queue `waiting` has space for new lines again, so the log output reports how many lines were lost.
     if (!failed) reportLostLines();
   }
 
@@ -147,7 +147,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
   };
 }
 
-/** Returns the bytes that a write left unwritten, or `undefined` when all bytes were written. */
+/** Returns the bytes that a write call did not write, or `undefined` when it wrote all bytes. */
 function remainder(bytes: Buffer, written: number): Buffer | undefined {
   return bytes.length > written ? bytes.subarray(written) : undefined;
 }

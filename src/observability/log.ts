@@ -7,15 +7,16 @@ import { createLogOutput } from './log-output.ts';
 const maxLoggedCauses = 4;
 
 /**
- * The properties of an error object that a log line contains. The log omits all other properties, because database
- * drivers add the SQL statement, its parameter values and the table row to an error.
+ * The properties of an error object that a log line contains. The log omits all other properties of an error, because
+ * database drivers add the SQL statement, its parameter values and the table row to an error.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
 /**
- * Converts an error to the value that a log line contains for this error. The logged value omits the properties that
- * database drivers add to an error: the SQL statement, its parameters and the table row. The logged value also omits
- * the data that PostgreSQL quotes in error messages. Bodies and API keys of clients are never logged.
+ * Converts an error to the value that a log line contains for this error. The logged value of an error omits the
+ * properties that database drivers add to the error: the SQL statement, its parameters and the table row. The logged
+ * value also omits the data that PostgreSQL quotes in error messages. The log never contains request bodies or clients'
+ * API keys.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -25,7 +26,7 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
     type: error.name,
     message: withoutValues(error.message),
     // A stack trace begins with the error message, which may quote values. The log therefore contains only the stack
-    // frames after the error message.
+    // frames from the stack trace, and omits the error message at its start.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))
@@ -46,8 +47,8 @@ function withoutValues(message: string): string {
 const options: LoggerOptions = { serializers: { err: (error: unknown) => describeError(error) } };
 
 /**
- * The fields that are omitted from log lines on a terminal. Each omitted field is already part of the log message, or
- * has the same value on every log line.
+ * The fields that are omitted from log lines on a terminal. A log line on a terminal omits a field if its value is
+ * already part of the log message, or is the same on every log line.
  */
 const omittedOnTerminal = [
   ...['pid', 'hostname', 'requestId', 'surface', 'operation', 'path', 'status', 'errorCode', 'errorPath'],
@@ -58,7 +59,7 @@ const omittedOnTerminal = [
 const prefixColumns = 18;
 
 /**
- * Creates the message of a log line on a terminal. The message about an answered request contains the operation or
+ * Creates the message of a log line on a terminal. The log message about an answered request contains the operation or
  * path, the result and the duration, and fits into the width of the terminal. A message about an error in a request
  * contains the id of the request.
  *
@@ -74,8 +75,8 @@ export function terminalMessage(line: Record<string, unknown>, columns: number):
 }
 
 /**
- * Creates the log of the process. The log writes JSON lines to standard output. If the standard output is a terminal,
- * the log writes readable text instead of JSON.
+ * Creates the logger of the gateway process. The log writes JSON lines to standard output. If the standard output is a
+ * terminal, the log writes readable text instead of JSON.
  *
  * @param destination the stream that receives the log lines; by default, the lines go to standard output
  */

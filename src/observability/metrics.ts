@@ -104,7 +104,8 @@ for (const name of misnamedMetrics) nodeMetrics.removeSingleMetric(name);
 const backends = ['redis', 'memory', 'fallback'] as const;
 
 /**
- * Creates the metrics of one process. The names and types of the metrics pass the check of `promtool check metrics`.
+ * Creates the Prometheus metrics of one gateway process. The names and types of the metrics pass the check of `promtool
+ * check metrics`.
  */
 export function createMetrics(sources: MetricSources): Metrics {
   const register = new Registry();
@@ -179,8 +180,9 @@ export function createMetrics(sources: MetricSources): Metrics {
 }
 
 /**
- * Returns the reason why the gateway refused a request without a valid key, without permission, or over a limit.
- * Returns `undefined` for all other requests, for example for a request with the error `VALIDATION_ERROR`.
+ * Returns why the gateway refused a request: because of a missing or invalid API key, a missing permission, or an
+ * exceeded limit. Returns `undefined` for all other requests, for example for a request with the error
+ * `VALIDATION_ERROR`.
  */
 function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
   if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';
@@ -190,7 +192,7 @@ function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string 
   return hasKey ? 'limit_of_key' : 'limit_of_address';
 }
 
-/** Adds the metrics that read their values only when Prometheus scrapes the process. */
+/** Adds the metrics whose values the gateway reads only when Prometheus scrapes the process. */
 function addSources(
   registers: Registry[],
   { limiter, pools = () => [], webhookBacklog, build }: MetricSources,

@@ -32,8 +32,8 @@ export function activeTracer(): Tracer | undefined {
 }
 
 /**
- * Runs a function within an OpenTelemetry span. The span ends when the function ends, and records whether the function
- * failed.
+ * Runs a function within an OpenTelemetry span. The span ends when the given function ends, and records whether this
+ * function failed.
  *
  * @param parent the parent of the new span; the default is the active span of this process
  */
@@ -77,8 +77,8 @@ const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 const maxTracestateLength = 512;
 
 /**
- * Reads the trace headers of a request. Returns `undefined` when the header `traceparent` is missing or invalid (W3C
- * Trace Context, 3.2).
+ * Reads the headers `traceparent` and `tracestate` of a request. Returns `undefined` when the header `traceparent` is
+ * missing or invalid (W3C Trace Context, 3.2).
  */
 export function remoteContext({ traceparent, tracestate }: RemoteParent): SpanContext | undefined {
   const parts = traceparentForm.exec(traceparent ?? '');

@@ -13,8 +13,9 @@ export interface EventChange {
 }
 
 /**
- * Whether a parking event had the kind `ENTRY` and the same whitelist entry before and after a correction. A correction
- * that keeps the kind `ENTRY` and the whitelist entry does not change how often the vehicle has entered.
+ * Whether a parking event had the kind `ENTRY` and the same whitelist entry before and after a correction. If a
+ * correction keeps the kind `ENTRY` and the whitelist entry of a parking event, the stored number of times that the
+ * vehicle has entered does not change.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&

@@ -41,7 +41,7 @@ export function createInsideCounts({
 }: LocationChangeServices) {
   /**
    * In a transaction, runs the function `work`, which changes the occupancy of a location. If earlier changes of the
-   * location are still running, the function `change` first waits for their end.
+   * location are still running, the function `change` first waits until these changes have ended.
    */
   async function change(
     author: WaitingAuthor,
@@ -55,10 +55,10 @@ export function createInsideCounts({
 
   return {
     /**
-     * Records which vehicles were inside a location at a given time. At the time of the occupancy count, every vehicle
-     * in `plates` has an open session, and the sessions of all other vehicles end. If an occupancy count with plates
-     * already exists for the same time, the new list of vehicles replaces the stored list. If the new list and the
-     * stored list contain the same vehicles, the function changes nothing.
+     * Records which vehicles were inside a location at a given time. The occupancy count makes sure that every vehicle
+     * in `plates` has an open session at the given time, and ends the sessions of all other vehicles. If an occupancy
+     * count with plates already exists for the same time, the new list of vehicles replaces the stored list. If the new
+     * list and the stored list contain the same vehicles, the function changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -125,11 +125,12 @@ export function createInsideCounts({
 
     /**
      * Records how many vehicles were inside a location at a given time. `adjustOccupancy` does not change the parking
-     * sessions. Together with the occupancy count, the gateway stores how many sessions were open at that time. From
-     * then on, the occupancy of the location is the number of open parking sessions plus an occupancy adjustment. The
-     * occupancy adjustment (`adjustmentOf`) is the counted number of vehicles minus the stored number of open parking
-     * sessions. A second call of `adjustOccupancy` for the same time replaces the counted number. If both calls of
-     * `adjustOccupancy` have the same number, the second call changes nothing.
+     * sessions. Together with the occupancy count, the gateway stores how many sessions were open at the time of the
+     * count. After the occupancy count, the occupancy of the location is the number of open parking sessions plus an
+     * occupancy adjustment. The occupancy adjustment (`adjustmentOf`) is the counted number of vehicles minus the
+     * stored number of open parking sessions. A second call of `adjustOccupancy` for the same time replaces the counted
+     * number of vehicles. If two calls of `adjustOccupancy` for the same time have the same number of vehicles, the
+     * second call changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`
@@ -144,9 +145,9 @@ export function createInsideCounts({
           fadesAt: longestStayMs === null ? null : new Date(countedAt.getTime() + longestStayMs),
         });
         if (count.before?.occupied === occupied) return;
-        // If the client replaces an occupancy count, the gateway keeps the stored number of open sessions, and does not
-        // count the open sessions of that time again. A new count of the open parking sessions could be too low,
-        // because the retention job may have removed some of these sessions.
+        // If a client replaces an occupancy count, the gateway keeps the stored number of sessions that were open at
+        // the time of the count, and does not count these sessions again. A new count of the open parking sessions
+        // could be too low, because the retention job may have removed some of these sessions.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',

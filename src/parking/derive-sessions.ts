@@ -4,9 +4,9 @@ import { similarPlateMatcher, plateKey, sameTextMatcher, type RecordedPlate } fr
 import { createUnendedSessions } from './unended-sessions.ts';
 
 // The gateway computes parking sessions from observations, which are parking events and occupancy counts. Observations
-// may arrive in any order, because the gateway sorts them by the time at which they occurred. Observations with the
-// same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. The functions of this module
-// use neither the database nor a clock.
+// may arrive in any order, because the gateway sorts them by the time at which they occurred. If observations have the
+// same time, the gateway sorts them by kind (entries, exits, occupancy counts), and then by `eventId`. The functions of
+// this module use neither the database nor a clock.
 
 /** The columns of a parking event from which the gateway computes parking sessions. */
 export type GateObservation = Pick<
@@ -14,7 +14,7 @@ export type GateObservation = Pick<
   'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'
 >;
 
-/** An occupancy count that names the vehicles that were inside at a given time. */
+/** An occupancy count with the plates of all vehicles that were inside at a given time. */
 export interface CountObservation {
   kind: 'INSIDE';
   occurredAt: Date;
@@ -22,7 +22,7 @@ export interface CountObservation {
 }
 
 /**
- * The state of a parking session. For example, the state is `MISSED_EXIT` if the exit of the vehicle was not recorded.
+ * The state of a parking session. For example, the state is `MISSED_EXIT` if no gate recorded the exit of the vehicle.
  */
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
@@ -43,23 +43,24 @@ export function sessionState({
 }
 
 /**
- * The data from which `deriveSessions` computes parking sessions. One call of `deriveSessions` computes the sessions of
- * one plate group or one plate family at a location. A plate group contains all plates with the same last three
- * characters. A plate family contains all plates with the same last two characters (session-statements.ts). Characters
- * that cameras confuse with each other, such as `0` and `O`, count as the same character.
+ * The data from which `deriveSessions` computes parking sessions. One call of `deriveSessions` computes the parking
+ * sessions of only one plate group or one plate family at a location. A plate group contains all plates with the same
+ * last three characters. A plate family is the group of all plates whose last two characters are the same
+ * (session-statements.ts). Characters that cameras confuse with each other, such as `0` and `O`, count as the same
+ * character.
  */
 interface SessionInput {
   locationId: string;
   /**
-   * The parking sessions that were in progress at the time of the first new or corrected observation. An observation is
-   * a parking event or an occupancy count.
+   * The parking sessions that were in progress at the time of the earliest observation among the new and corrected
+   * observations. An observation is a parking event or an occupancy count.
    */
   begun: readonly ParkingSession[];
-  /** Maps the id of each session to the text that a camera read for the vehicle. */
+  /** Maps the id of each parking session to the plate text that a camera read for its vehicle. */
   texts: ReadonlyMap<string, string | null>;
   /**
-   * All parking events and occupancy counts from the time of the first new or corrected event or count onwards, in any
-   * order.
+   * Some of the parking events and occupancy counts are new or corrected. This list contains all observations that are
+   * not earlier than the earliest of them, in any order.
    */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
@@ -74,9 +75,9 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 >;
 
 /**
- * Returns the `eventId` of a parking event, or an empty text for an occupancy count. Observations (parking events and
- * occupancy counts) with the same time and the same kind are sorted by `eventId`. An occupancy count needs no `eventId`
- * for this order, because a location has at most one occupancy count with plates for each time.
+ * Returns the `eventId` of a parking event, or an empty text for an occupancy count. If observations (parking events
+ * and occupancy counts) have the same time and the same kind, the gateway sorts them by `eventId`. Occupancy counts
+ * need no `eventId` for sorting, because a location has at most one occupancy count with plates for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
@@ -90,8 +91,8 @@ const inOrder = (
   (eventIdOf(one) < eventIdOf(other) ? -1 : 1);
 
 /**
- * Returns the start of a session: the time at which the vehicle entered, was counted inside, or left without a recorded
- * entry.
+ * Returns the start of a parking session. The session starts at the entry of the vehicle, or when an occupancy count
+ * says that the vehicle is inside. Without both, the start is the recorded exit.
  */
 const startTimeOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) =>
   (enteredAt ?? countedAt ?? exitedAt)!;
@@ -105,26 +106,26 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
   startTimeOf(one).getTime() - startTimeOf(other).getTime();
 
 /**
- * Computes parking sessions from observations (parking events and occupancy counts). The result contains the new
- * parking sessions, and the sessions in `begun` with their new values.
+ * Computes parking sessions from observations (parking events and occupancy counts). The result contains the parking
+ * sessions that the observations create, and the sessions in `begun` with their changed values.
  *
- * When a vehicle enters, a new session of the vehicle begins. If an earlier session of the vehicle has no recorded
- * exit, the earlier session ends.
+ * When a vehicle enters, a new session of the vehicle begins. If the vehicle already has a session without a recorded
+ * exit, this earlier session ends.
  *
- * An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session with a
- * similar plate. A similar plate differs by one character that cameras confuse. If no session matches an exit, or if
- * several sessions match, the exit becomes a new session without a recorded entry.
+ * An exit ends the parking session of the vehicle that left. If the vehicle has no session, the exit ends the only open
+ * session with a similar plate. A similar plate differs by one character that cameras confuse. If no parking session
+ * matches an exit, or if several match, the exit creates a new session without a recorded entry.
  *
- * A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but exactly
- * one open session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle. If no
- * open session has this camera text, but exactly one session whose maximum stay is over has it, that session belongs to
- * the vehicle.
+ * A parking session belongs to a vehicle if it has exactly the plate of the vehicle. If no session has the plate, but
+ * exactly one open session has a camera text that matches the vehicle (`sameTextMatcher`), this session belongs to the
+ * vehicle. If no open session has such a camera text, but exactly one session whose maximum stay is over has one, this
+ * session belongs to the vehicle.
  *
- * A parking session is open for at most the maximum stay of the location. If the vehicle leaves after the end of its
+ * A parking session is open no longer than the maximum stay of the location. If the vehicle leaves after the end of its
  * maximum stay, the exit still completes the session.
  *
- * An occupancy count ends the sessions of all vehicles that were not counted. If a counted vehicle has no session, a
- * new session of the vehicle begins.
+ * An occupancy count with plates ends the open sessions of all vehicles that it does not contain. If the occupancy
+ * count contains a vehicle without a session, a new session of the vehicle begins.
  */
 export function deriveSessions({
   locationId,
@@ -150,15 +151,16 @@ export function deriveSessions({
   }
 
   /**
-   * Whether the maximum stay of a session was over before a given time. If the given time is exactly the end of the
-   * maximum stay, the session still counts as open.
+   * Whether the maximum stay of a session was over before a given time. At the exact end of its maximum stay, a session
+   * still counts as open.
    */
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
   /**
-   * Returns the sessions of a vehicle at a given time. If a session has the plate of the vehicle, the result contains
-   * only this session. If no session has the plate, the result contains all sessions whose camera text matches the
-   * vehicle (`sameTextMatcher`). A session whose maximum stay is over matches only if no open session matches.
+   * Returns the parking sessions that belong to a vehicle at a given time. If a parking session has exactly the
+   * vehicle's plate, the result contains only this session. If no session has the plate, the result contains all
+   * sessions whose camera text matches the vehicle (`sameTextMatcher`). A session whose maximum stay is over matches
+   * only if no open session matches.
    */
   function sessionsOf(vehicle: RecordedPlate, at: Date): ParkingSession[] {
     const own = unended.withPlate(vehicle);
@@ -177,7 +179,9 @@ export function deriveSessions({
     );
   }
 
-  /** Creates a session for a vehicle. The caller must set the times of the parking session. */
+  /**
+   * Creates a new parking session for a vehicle. The caller must set the start and end times of the parking session.
+   */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {
@@ -187,7 +191,10 @@ export function deriveSessions({
     };
   };
 
-  /** Opens and ends sessions, so that exactly the vehicles of an occupancy count have open sessions. */
+  /**
+   * Opens and ends parking sessions: after an occupancy count with plates, exactly the counted vehicles have open
+   * sessions.
+   */
   function count({ occurredAt: at, plates }: CountObservation): void {
     for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);

@@ -12,9 +12,10 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions } from './stay-statements.ts';
 
 /**
- * Ends parking sessions and occupancy adjustments that are older than the maximum stay at their location. Subscriptions
- * and webhooks then report the ended parking sessions. Database queries treat a session or an occupancy adjustment as
- * ended as soon as its maximum stay is over, even before this module stores the end.
+ * Ends parking sessions and occupancy adjustments that are older than the maximum stay at their location. When the
+ * gateway ends a parking session in this way, subscriptions and webhooks report the end. In database queries, a parking
+ * session or an occupancy adjustment counts as ended as soon as its maximum stay is over, even before this module
+ * stores the end.
  */
 export interface StayExpiry {
   /**
@@ -51,9 +52,9 @@ export function createStayExpiry(services: {
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * For one location, ends a batch of overdue sessions, and all overdue occupancy adjustments. A parking session is
-   * overdue when its maximum stay is over. Returns the number of ended sessions, or 1 if only occupancy adjustments
-   * were ended.
+   * Ends a batch of overdue parking sessions, and all overdue occupancy adjustments, of one location. A parking session
+   * is overdue when its maximum stay is over. Returns the number of parking sessions that the function ended, or 1 if
+   * it ended only occupancy adjustments.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(

@@ -3,8 +3,8 @@ import { columnList, modelColumns } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { entryColumns, samePlate } from '../whitelist/columns.ts';
 
-// The SQL statements that record parking events. The statements find the whitelist entries of parking events, write the
-// events, and count how often each vehicle has entered.
+// The SQL statements that record parking events. These SQL statements find the whitelist entries of parking events,
+// write the parking events, and count how often each vehicle has entered.
 
 /** The columns of a parking event, with their types in PostgreSQL. */
 const eventColumnTypes = {
@@ -63,8 +63,8 @@ export const namedEntries = namedStatement(
 
 /**
  * Finds the whitelist entry of each parking event. If the gate sent the id of a whitelist entry, the statement uses
- * this whitelist entry. If the gate sent no id, the statement uses the whitelist entry with the plate of the parking
- * event.
+ * this whitelist entry. If the gate sent no whitelist entry id, the statement uses the whitelist entry with the plate
+ * of the parking event.
  */
 export const matchingEntries = namedStatement(
   'parking-matching-entries',
@@ -85,8 +85,8 @@ export const matchingEntries = namedStatement(
  * Updates the table `WhitelistEntryUse`, which stores how often the vehicle of each whitelist entry has entered. If a
  * whitelist entry has `maxEntries`, the statement also marks the entry as changed. The whitelist feed then tells
  * clients how often the vehicle has entered. The statement first locks the whitelist entry, and then the row of this
- * entry in `WhitelistEntryUse`. The statement that deletes a whitelist entry uses the same order, so that the two
- * statements cannot deadlock.
+ * entry in `WhitelistEntryUse`. The SQL statement that deletes a whitelist entry locks the two rows in the same order,
+ * so that these two SQL statements cannot deadlock.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

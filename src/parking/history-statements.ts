@@ -3,35 +3,36 @@ import { lastCountOf } from './occupancy-columns.ts';
 import { endOf, isUncertain, startOf } from './session-columns.ts';
 
 /**
- * SQL for the time from which a vehicle no longer counts as inside. A vehicle counts as inside until the end of its
- * session or the end of its maximum stay, whichever comes first.
+ * The SQL expression for the time at which a vehicle stops counting as inside. A vehicle counts as inside until the end
+ * of its session or the end of its maximum stay, whichever comes first.
  */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * SQL that searches a sorted array of instants. The SQL returns the index of the first instant at or after a given
- * time. Indexes start at 1. The PostgreSQL function `width_bucket` returns the index of the last instant at or before a
- * given time. The SQL subtracts a microsecond from the given time, and adds 1 to the result of `width_bucket`. Without
- * the subtraction, the SQL would skip an instant that is equal to the given time. The subtraction changes no other
- * result, because all stored times are whole milliseconds.
+ * SQL that searches a sorted array of instants. The SQL finds the first instant at or after a given time, and returns
+ * the index of this instant in the array. Indexes start at 1. The PostgreSQL function `width_bucket` returns the index
+ * of the last instant at or before a given time. The SQL subtracts a microsecond from the given time, and adds 1 to the
+ * result of `width_bucket`. Without the subtracted microsecond, the SQL would skip an instant that is equal to the
+ * given time. Subtracting the microsecond changes no other result, because all stored times are whole milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * SQL that reads the sessions from which the gateway computes the occupancy history of a query `q`. The SQL is a union
- * of three queries, so that PostgreSQL reads only the matching rows of an index.
+ * SQL that reads the parking sessions that the gateway needs to compute the occupancy history for a query `q`. The SQL
+ * is a union of three queries, so that PostgreSQL reads only the matching rows of an index.
  *
  * The first query reads the parking sessions that were in progress at any time from `q.from` to `q.to`.
  *
  * The second query reads the uncertain parking sessions (`isUncertain`) that ended between `q."countedAt"` and
- * `q.from`. The end of an uncertain parking session can bring the occupancy adjustment closer to 0. `q."countedAt"` is
- * the time of the last occupancy count before the history begins.
+ * `q.from`. When an uncertain parking session ends, the occupancy adjustment can come closer to 0. `q."countedAt"` is
+ * the time of the last occupancy count before the start of the requested history.
  *
  * The third query reads all other parking sessions that were open at the time `q."derivedAt"` and ended before
- * `q.from`. `q."derivedAt"` is the time of the first occupancy count whose stored number of open sessions cannot be
- * used. For this occupancy count, the statement must count the open sessions itself.
+ * `q.from`. `q."derivedAt"` is the time of the first occupancy count for which the statement cannot use the stored
+ * number of open parking sessions. For this occupancy count, the statement must itself compute how many parking
+ * sessions were open.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -45,20 +46,21 @@ const sessionsOf = (columns: string) => `
     AND ${startOf('s')} <= q."derivedAt" AND ${isUncertain('s')} IS NOT TRUE`;
 
 /**
- * Computes how many vehicles were inside several locations at given instants. The parameters are the three arrays `$n`,
- * `$locationId` and `$at`. For each instant of a history query, `$n` contains the number of the query, `$locationId`
- * its location, and `$at` the instant. The statement returns no row for the last instant of a query, because this
- * instant only marks the end of the last interval. The occupancy is the number of open sessions plus the occupancy
- * adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each parking session only once. For each
- * parking session, the statement adds 1 at the first instant at or after the start of the session, and subtracts 1 at
- * the first instant at or after the end of the session. The number of parking sessions that were open at an instant is
- * the sum of all additions and subtractions up to this instant.
+ * Computes how many vehicles were inside several locations at given instants. The SQL parameters of the statement are
+ * the three arrays `$n`, `$locationId` and `$at`. For each instant of a history query, each array contains one item:
+ * `$n` the number of the query, `$locationId` its location, and `$at` the instant. The statement returns no row for the
+ * last instant of a query, because this instant only marks the end of the last interval. The occupancy is the number of
+ * open sessions plus the occupancy adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each
+ * parking session only once. For each parking session, the statement adds 1 at the first given instant that is not
+ * before the start of the session. It subtracts 1 at the first given instant that is not before the end of the session.
+ * The number of parking sessions that were open at an instant is the sum of all additions and subtractions up to this
+ * instant.
  *
  * Each occupancy count stores the number of sessions that were open at the time of the count (`openSessions`). For the
  * last occupancy count of a location, the statement uses the stored number of open sessions, as the query for the
- * current occupancy does. A new count of the open parking sessions could be too low, because the retention job may have
- * removed some of these sessions. If the counted number equals the number of open sessions, the occupancy adjustment is
- * 0, and the statement ignores the occupancy count.
+ * current occupancy does. If the statement counted these open parking sessions again, the result could be too low,
+ * because the retention job may have removed some of them. If an occupancy count equals the number of open sessions at
+ * its time, the occupancy adjustment is 0, and the statement ignores this occupancy count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

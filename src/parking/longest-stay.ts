@@ -7,10 +7,11 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
- * The maximum number of parking sessions that the gateway computes in one step after a change of the maximum stay.
- * During one step, the parking events and occupancy counts of all sessions in the step are in memory. A smaller step
- * therefore needs less memory. The gateway computes all sessions of a plate family (`familyOf`) in the same step. If
- * one plate family has more than 500 sessions, one step therefore computes more than 500 sessions.
+ * The maximum number of parking sessions that the gateway recalculates in one step after a change of the maximum stay.
+ * During one step, the parking events and occupancy counts of all sessions in the step are in memory. A step with fewer
+ * parking sessions therefore needs less memory. The gateway recalculates all parking sessions of a plate family
+ * (`familyOf`) in the same step. If one plate family has more than 500 parking sessions, one step therefore
+ * recalculates more than 500 sessions.
  */
 const sessionsPerRefresh = 500;
 
@@ -22,9 +23,9 @@ const sessionsPerRefresh = 500;
 type LongFamily = ChangedPlate & { sessions: number };
 
 /**
- * After a change of a location's maximum stay, computes the sessions of the location again. The new maximum stay
- * applies to all sessions, including sessions that began before the change. Before the call, the caller must lock the
- * location in `transaction`.
+ * After a change of a location's maximum stay, recalculates the parking sessions of this location. The new maximum stay
+ * applies to all sessions, including sessions that began before the change. The caller must lock the location in
+ * `transaction` before it calls this function.
  *
  * @param now the current time, read from the clock of the database
  */
@@ -41,8 +42,9 @@ export async function applyLongestStay(
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
-  // Every parking session that is not computed again is shorter than the old and the new maximum stay. For sessions
-  // that are not computed again, `setEnds` changes only the end of the maximum stay. A new end of the maximum stay does
-  // not affect which of these sessions were open at the time of the last occupancy count.
+  // Every parking session that the gateway does not recalculate is shorter than both the old and the new maximum stay.
+  // For sessions that the gateway does not recalculate, `setEnds` changes only the end of the maximum stay. The new end
+  // of the maximum stay does not change which of these parking sessions were open at the time of the last occupancy
+  // count.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

@@ -14,7 +14,10 @@ import { matchingEntries, namedEntries } from './event-statements.ts';
 export type Reading = GateRecord & PlateInput;
 
 interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
-  /** The gate decision that the gateway made before the event; `undefined` when the gate requested no decision. */
+  /**
+   * The gate decision that the gateway made about the vehicle before this parking event; `undefined` when the gate
+   * requested no decision.
+   */
   decision?: ParkingEvent['decision'] | undefined;
   /**
    * The id of the whitelist entry with which the gate admitted the vehicle. If the gate sends no id of a whitelist
@@ -39,8 +42,8 @@ export async function findNamedEntries(
 }
 
 /**
- * Finds the whitelist entry of each event, or of each vehicle in an occupancy count. If a parking event matches no
- * whitelist entry, the returned map does not contain the event.
+ * Finds the whitelist entry that matches each parking event, or each vehicle in an occupancy count. If a parking event
+ * matches no whitelist entry, the returned map does not contain the event.
  *
  * @param readings the parking events. Each `entryId` in an event must be the id of a whitelist entry of the location
  *   (see `findNamedEntries`)
@@ -76,9 +79,10 @@ export async function matchEntries<Matched extends PlateInput & Pick<GateRecord,
 }
 
 /**
- * Returns the plate to store with a parking event, and the text that the camera read. If the gate sent a text, the
- * event gets the plate of the matching whitelist entry. If no whitelist entry matches, the normalised text becomes the
- * plate number, so that all events of an unlisted vehicle have the same plate.
+ * Returns the plate to store with a parking event, and the text that the camera read. If the gate sent a camera text
+ * instead of a plate, the parking event gets the plate of the whitelist entry that matches the text. If no whitelist
+ * entry matches, the normalised text becomes the plate number, so that all events of an unlisted vehicle have the same
+ * plate.
  */
 export function plateOf(
   { plate, reading }: Reading,
@@ -107,9 +111,10 @@ export const matchOf = (
 });
 
 /**
- * Whether an already recorded event has the same plate as a new event from a gate. If the gate sends the text that a
- * camera read, the function compares the camera texts instead of the plates. Two events with the same camera text can
- * have different plates, because a change of the whitelist can change which entry matches the text.
+ * Whether a parking event in the database has the same plate as a parking event that a gate sends now. If the gate
+ * sends the text that a camera read, the function compares the camera texts instead of the plates. Two events with the
+ * same camera text can have different plates, because a change of the whitelist can change which entry matches the
+ * text.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

@@ -29,19 +29,19 @@ const isUnseenEnd = (session: string, countedAt: string) =>
 
 /**
  * SQL for the current occupancy adjustment of a location. If the last occupancy count contained plates, the occupancy
- * adjustment is 0. After an occupancy count without plates, the adjustment is the counted number of vehicles minus the
- * number of open sessions at the time of the count. When the counted vehicles leave, the occupancy adjustment moves
- * towards 0.
+ * adjustment is 0. After an occupancy count without plates, the occupancy adjustment is the counted number of vehicles
+ * minus the number of open sessions at the time of the count. When vehicles that were inside at the time of the
+ * occupancy count leave, the occupancy adjustment moves towards 0.
  *
  * A positive occupancy adjustment means that vehicles are inside without an open parking session. When a vehicle
- * without a recorded entry leaves, a positive adjustment decreases by 1. A positive adjustment also decreases by 1 when
- * a vehicle leaves whose maximum stay was already over at the time of the occupancy count. When the maximum stay has
- * passed since the occupancy count, a positive adjustment becomes 0.
+ * without a recorded entry leaves, a positive occupancy adjustment decreases by 1. A positive occupancy adjustment also
+ * decreases by 1 when a vehicle leaves whose maximum stay was already over at the time of the occupancy count. When the
+ * maximum stay has passed since the occupancy count, a positive occupancy adjustment becomes 0.
  *
  * A negative occupancy adjustment means that some open parking sessions have no vehicle inside. If a parking session
- * was open at the time of the occupancy count and ends without a recorded exit, a negative adjustment moves towards 0
- * by 1. The amount of a negative adjustment never exceeds the number of parking sessions that were open at the time of
- * the occupancy count and are still open.
+ * was open at the time of the occupancy count and ends without a recorded exit, a negative occupancy adjustment moves
+ * towards 0 by 1. The absolute value of a negative occupancy adjustment never exceeds the number of parking sessions
+ * that were open at the time of the occupancy count and are still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE
@@ -66,9 +66,9 @@ const adjustmentOf = (locationId: string) => `coalesce((
 /**
  * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
  * stay unchanged. A parking session that meets the condition `isUnknownExit` or `isUnseenEnd` changes the occupancy
- * adjustment of its location by 1. Without a correction, the deletion of the parking session would undo this change of
- * the occupancy adjustment. The SQL therefore changes the column `openSessions` of the last occupancy count by 1,
- * because the occupancy adjustment also depends on this column.
+ * adjustment of its location by 1. Without this SQL, the deletion of the parking session would remove its effect on the
+ * occupancy adjustment. The SQL therefore changes the column `openSessions` of the last occupancy count by 1, because
+ * the occupancy adjustment also depends on this column.
  *
  * @param deleted an SQL query that returns the ids of the parking sessions to delete; these sessions must still exist
  *   when the SQL runs
@@ -90,9 +90,10 @@ export const keepAdjustments = (deleted: string) => `
 
 /**
  * SQL for the two columns from which `occupiedOf` computes the current occupancy of a location. The SQL reads the
- * stored number of open parking sessions. Database triggers maintain this number (docs/decisions/location-tallies.md).
- * Some parking sessions are still marked as open although their maximum stay is over. The SQL subtracts the number of
- * these sessions, because their vehicles do not count as inside.
+ * stored number of open parking sessions. Database triggers maintain the stored number of open parking sessions
+ * (docs/decisions/location-tallies.md). Some parking sessions are still marked as open although their maximum stay is
+ * over. The SQL subtracts the number of sessions whose maximum stay is over, because their vehicles do not count as
+ * inside.
  */
 export const occupancyColumns = (locationId: string) => `
   (${talliedOf(locationId, 'openSessions')} - (
@@ -104,8 +105,8 @@ export const occupancyColumns = (locationId: string) => `
 export interface OccupancyParts {
   openSessions: number;
   /**
-   * The number of vehicles inside minus the number of open parking sessions. For example, the adjustment is -2 for 8
-   * vehicles inside and 10 open parking sessions.
+   * The number of vehicles inside minus the number of open parking sessions. For example, the occupancy adjustment is
+   * -2 for 8 vehicles inside and 10 open parking sessions.
    */
   adjustment: number;
 }

@@ -9,8 +9,8 @@ import { occupancyHistory } from './history-statements.ts';
 export interface OccupancyPoint {
   at: Date;
   /**
-   * The number of vehicles that were inside at the time `at`, computed from all events that the gateway has received
-   * until now.
+   * The number of vehicles that were inside at the time `at`, computed from all parking events that the gateway has
+   * received until now.
    */
   occupied: number;
   /** The number of vehicles that entered between this data point and the next data point of the history. */
@@ -31,14 +31,14 @@ export interface HistoryQuestion {
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
 /**
- * Creates the functions that read occupancy histories. If callers request several histories in one iteration of the
- * event loop, one SQL statement reads all of them.
+ * Creates the functions that read occupancy histories. If callers request several occupancy histories in one iteration
+ * of the event loop, one SQL statement reads all of them.
  */
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
   return {
     /**
-     * Returns the data points of a location's occupancy history, oldest first. Before the call, the caller must check
-     * that the location is in the API key's scope.
+     * Returns the data points of a location's occupancy history, oldest first. The caller must check that the location
+     * is in the API key's scope before it calls this function.
      */
     occupancyHistory: createStatementBatch<HistoryQuestion, OccupancyPoint & { n: number }, OccupancyPoint[]>(
       sql,

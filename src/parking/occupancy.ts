@@ -5,7 +5,9 @@ import { queryInTransaction } from '../database/named-statement.ts';
 import type { OccupancyParts } from './occupancy-columns.ts';
 import { occupancy } from './occupancy-statements.ts';
 
-/** The capacity of a location and the number of vehicles inside. The capacity is null when it is unknown. */
+/**
+ * The capacity of a location and the number of vehicles inside. The capacity of a location is null when it is unknown.
+ */
 export interface CapacityUse {
   capacity: number | null;
   occupied: number;
@@ -40,7 +42,7 @@ export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => open
  * location (`announcedFull`) is the current state, the function writes no audit record. Before the call, the caller
  * must lock the location in `transaction`.
  *
- * @param location the current values of the location, including the changes of the transaction
+ * @param location the current values of the location, including the changes that the transaction has made
  */
 export async function announceState(
   transaction: Transaction,

@@ -29,16 +29,17 @@ export interface QuotaCount {
   count(change: EventChange): ExceededQuota | null;
   /**
    * Whether the gateway must compute the parking sessions again before it can check the quota for a parking event. If
-   * `isOutdatedFor` returns true, the caller must first write the counted parking events and call `refreshSessions`.
-   * The caller must then start a new quota count with `startQuotaCount`.
+   * `isOutdatedFor` returns true, the caller must first write the parking events that are already counted, and call
+   * `refreshSessions`. The caller must then start a new quota count with `startQuotaCount`.
    *
-   * The result is true if the parking event can exceed a quota, and an already counted event may have changed the
-   * sessions of vehicles that use this quota. A correction of a stored event can change the sessions of vehicles that
-   * use the quota. A parking event whose plate differs from the plate of its whitelist entry can also change the
-   * sessions of vehicles that use the quota. A whitelist entry can have an open session with another plate, and an
-   * event of this entry may end that session. A late parking event can change later parking sessions. A parking event
-   * is late if it did not occur after the last known event or occupancy count of its vehicle. Finally, an event can
-   * change the session of another vehicle if cameras may confuse the plates of the two vehicles.
+   * The function returns true if two conditions hold: the parking event can exceed a quota, and an event that was
+   * counted earlier may have changed parking sessions of vehicles that use this quota. A correction of a stored event
+   * can change the sessions of vehicles that use the quota. A parking event whose plate differs from the plate of its
+   * whitelist entry can also change the sessions of vehicles that use the quota. A whitelist entry can have an open
+   * session with another plate, and an event of this entry may end that session. A late parking event can change
+   * parking sessions that began after the time of the event. A parking event is late if it did not occur after the last
+   * known event or occupancy count of its vehicle. Finally, an event can change the session of another vehicle if
+   * cameras may confuse the plates of the two vehicles.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -79,8 +80,8 @@ export async function startQuotaCount(
   const insideOf = new Map(
     found.map(({ referenceId, vehicles }) => [referenceId, groupBy(vehicles, ({ entryId }) => entryId)]),
   );
-  // The references (such as apartments) whose parking sessions may have changed. Before the gateway can count the
-  // vehicles of a reference in `outdated`, the gateway must compute the parking sessions again.
+  // The references (such as apartments) whose parking sessions may have changed. If a reference is in `outdated`, the
+  // gateway must compute the parking sessions again before it can count the vehicles with this reference.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
   // The index `similar` is necessary only if the caller counts several parking events. If the caller counts only one
@@ -116,8 +117,9 @@ export async function startQuotaCount(
       // A correction of an earlier parking event can change past parking sessions. If the correction changes the plate
       // of the event, the sessions of two vehicles change.
       if (before) markAll();
-      // The plate of the event can differ from the plate of its whitelist entry. The session of the event may then
-      // belong to another whitelist entry that has the plate of the event.
+      // The plate of the event can differ from the plate of its whitelist entry. If the plate of an event differs from
+      // the plate of its whitelist entry, the session of the event may belong to another whitelist entry, which has the
+      // plate of the event.
       if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
       // If cameras may confuse the plate of the event with the plate of another vehicle, the event may begin or end a
       // session of the other vehicle.
@@ -132,8 +134,8 @@ export async function startQuotaCount(
       if (!quota || entryId === null) return null;
       const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
-      // The whitelist entry of the event can have an open parking session with another plate. The function then cannot
-      // know which parking session the event ends.
+      // The whitelist entry of the parking event can have an open parking session with a plate that differs from the
+      // plate of the event. With two possible plates, the function cannot know which parking session the event ends.
       const hasOtherPlate = vehicles.get(entryId)?.some(({ plate }) => plate && !hasPlateOf(entryId, plate));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
@@ -143,8 +145,9 @@ export async function startQuotaCount(
       const used = vehicles.set(entryId, [{ entryId, sessionId: after.id, plate: after }]).size;
       similar.add(after, entryId, referenceId);
       // A gate can send an entry event so late that the maximum stay of the vehicle is already over. When the gateway
-      // checks the quota for this late entry event, the vehicle counts as inside. When the gateway checks the quota for
-      // later entry events, the vehicle of the late event no longer counts as inside.
+      // checks the quota for an entry event that a gate sent late, the vehicle of this event counts as inside. When the
+      // gateway checks the quota for later entry events, this vehicle no longer counts as inside, because its maximum
+      // stay is over.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

@@ -7,8 +7,8 @@ import type { RecordedPlate } from './vehicle-identity.ts';
 // The SQL statements that read quotas and count the vehicles that use the quotas.
 
 /**
- * Counts the vehicles inside that use each quota. A quota applies to all vehicles with the same reference, such as an
- * apartment.
+ * For each quota, counts the vehicles inside that use the quota. A quota applies to all vehicles with the same
+ * reference, such as an apartment.
  */
 export const usedQuotas = namedStatement(
   'quotas-used',
@@ -37,7 +37,7 @@ interface QuotaEntry {
 
 /**
  * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. `plate` is
- * null if the caller counts only a single parking event.
+ * null if the caller records only a single parking event.
  */
 export interface VehicleInside {
   entryId: string;
@@ -48,7 +48,8 @@ export interface VehicleInside {
 /**
  * Finds the quotas that apply to given whitelist entries of a location, and the vehicles that currently use each quota.
  * If one whitelist entry has several open parking sessions, the result contains each of these sessions. The result
- * contains no whitelist entries without a quota. `$isBatch` is true if the caller records several parking events.
+ * contains only whitelist entries to which a quota applies. `$isBatch` is true if the caller records several parking
+ * events.
  */
 export const quotasOfEntries = namedStatement(
   'quotas-of-entries',

@@ -18,14 +18,15 @@ import type { LocationSlots } from '../location-access/location-slots.ts';
 import type { PagedList } from '../paging.ts';
 import { usedQuotas } from './quota-statements.ts';
 
-// A quota is the maximum number of vehicles of a reference, such as a parking unit, that may be inside a location at
-// the same time.
+// A quota is the maximum number of vehicles with the same reference, such as a parking unit, that may be inside a
+// location at the same time.
 
 /** The maximum number of quotas in one request. */
 export const maxQuotasPerCall = 1_000;
 
 /**
- * The quota that a client sets for a reference. If `inside` is null, the existing quota of the reference is removed.
+ * The quota that a client sets for all whitelist entries with the same reference. If `inside` is null, the existing
+ * quota of the reference is removed.
  */
 export interface QuotaValues {
   referenceId: string;
@@ -67,8 +68,8 @@ export function createQuotas(services: {
 
   return {
     /**
-     * Lists the quotas of a location. Reading a page of the list throws the error `NOT_FOUND` if the location is
-     * outside the API key's scope.
+     * Lists the quotas of a location. When the caller reads a page of the list, the list throws the error `NOT_FOUND`
+     * if the location is outside the API key's scope.
      *
      * @param referenceId the reference whose quota is listed; if `referenceId` is omitted, the function lists all
      *   quotas of the location
@@ -76,7 +77,9 @@ export function createQuotas(services: {
     of: (key: AuthenticatedKey, locationId: string, referenceId?: string): PagedList<Quota> =>
       listOfLocation(quotas, key, { ownerId: locationId, referenceId }),
 
-    /** Counts the vehicles that are inside now and belong to the reference of a quota (such as an apartment). */
+    /**
+     * For the reference of a quota (such as an apartment), counts the vehicles with this reference that are inside now.
+     */
     used: findUsed,
 
     /**
@@ -87,7 +90,7 @@ export function createQuotas(services: {
      * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is
      *   removed
      * @returns one result for each item of `values`, in the order of `values`. Each result is the new quota, or the
-     *   removed quota if `inside` is null. The result is null if the quota to remove does not exist
+     *   quota that was removed if `inside` is null. If the quota to remove does not exist, the result is null
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
      *   changes take too long

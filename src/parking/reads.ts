@@ -7,8 +7,8 @@ import type { PagedList } from '../paging.ts';
 import { isInside } from './session-columns.ts';
 
 /**
- * A query for the parking sessions of a location. The query selects all parking sessions, only open sessions, or only
- * ended sessions.
+ * A query that reads the parking sessions of a location. The query selects all parking sessions of the location, only
+ * its open sessions, or only its ended sessions.
  */
 interface SessionsQuestion {
   ownerId: string;
@@ -20,8 +20,8 @@ interface SessionsQuestion {
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
 /**
- * Creates the functions that read parking events and sessions. If a function is called several times in one iteration
- * of the event loop, one SQL statement answers all of these calls.
+ * Creates the functions that read parking events and sessions. If callers call a function several times in one
+ * iteration of the event loop, the gateway reads the results for all calls with one SQL statement.
  */
 export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;
@@ -38,8 +38,8 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     // A parking session is no longer open after the end of its maximum stay.
     expressions: { open: isInside('r') },
     owner,
-    // The filter for open parking sessions and the filter for ended parking sessions are separate, because each filter
-    // uses a different database index.
+    // The filters for open and for ended parking sessions are separate, because each filter uses a different database
+    // index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },

@@ -51,7 +51,7 @@ export function createParkingBatches({
   whitelistNotices,
   kind,
 }: LocationChangeServices & {
-  /** Whether the database is PostgreSQL or the embedded database. */
+  /** Whether the database is a PostgreSQL server or the embedded database. */
   kind: Database['kind'];
 }) {
   const batchSize = eventsPerTransaction[kind];
@@ -62,10 +62,11 @@ export function createParkingBatches({
      * Records many parking events from the gates of one location, in the order of the events in the request. Each
      * parking event has the same effect as a separate call of `recordEvent`. The gateway reports the invalid parking
      * events, and records all valid parking events. The function divides the parking events into batches, and records
-     * each batch in one transaction. Between two batches, the gateway can record parking events of other requests. If a
-     * request fails after the gateway has recorded some batches of its events, the client can send the whole request
-     * again. If the client sends recorded parking events again, these events stay unchanged. In each batch, the gateway
-     * reports at most once that the location has become full or has free places again.
+     * each batch in one transaction. Between two batches of a request, the gateway can record parking events from other
+     * requests. If a request fails after the gateway has recorded some batches of its events, the client can send the
+     * whole request again. If the client sends recorded parking events again, these events stay unchanged. For each
+     * batch of parking events, the gateway reports at most once that the location has become full or has free places
+     * again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
@@ -124,8 +125,8 @@ export function createParkingBatches({
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
             // `recordReadings` looks up all given parking events in the database, but may record only some of them. The
-            // next call gets at most twice as many events as this call recorded, so that the gateway looks up few
-            // events that it does not record.
+            // next call of `recordReadings` gets at most twice as many events as this call recorded, so that the
+            // gateway looks up few events that it does not record.
             size = 2 * recorded.length;
           }
         }

@@ -22,8 +22,8 @@ export function createParkingWrites({
      *
      * @returns the event
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
-     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
-     *   changes take too long
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes at the location are already waiting, or when
+     *   earlier changes at the location take too long
      * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the event waited for
      *   earlier changes of the location
      */

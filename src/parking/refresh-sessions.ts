@@ -42,8 +42,8 @@ export interface ChangedPlate extends Plate {
 }
 
 /**
- * The values of a parking session before and after the gateway computed the session again. For a new parking session,
- * `before` is `undefined`.
+ * The values of a parking session before and after the gateway computed them again. For a new parking session, `before`
+ * is `undefined`.
  */
 interface SessionChange {
   before: ParkingSession | undefined;
@@ -64,15 +64,16 @@ const rowsPerYield = 500;
 /**
  * Computes the parking sessions of a location again after parking events or occupancy counts of the location have
  * changed. `refreshSessions` also writes an audit record for each vehicle that stayed longer than the maximum stay
- * without a recorded exit. Before the call, the caller must lock the location in `transaction`. The call may change
- * whether the location is full, so the caller must then call `announceState`. A parking session depends only on the
- * parking events and occupancy counts of similar plates (`groupOf`). The function therefore reads no parking events and
- * occupancy counts of other plates. A parking session stays unchanged if it ended before the first changed parking
- * event or occupancy count.
+ * without a recorded exit. Before the call, the caller must lock the location in `transaction`. Because this function
+ * may change whether the location is full, the caller must call `announceState` afterwards. A parking session depends
+ * only on the parking events and occupancy counts of similar plates (`groupOf`). The function therefore reads no
+ * parking events and occupancy counts of other plates. A parking session stays unchanged if it ended before the first
+ * changed parking event or occupancy count.
  *
  * @param location the location with its current values. If `transaction` has changed the location, `location` contains
  *   the new values
- * @param changed the changed events and occupancy counts, with their plates and times before and after the change
+ * @param changed the changed parking events and occupancy counts, with their plates and times before and after the
+ *   change
  * @param now the current time by the clock of the database
  * @returns the new and changed parking sessions
  */
@@ -130,9 +131,10 @@ export async function refreshSessions(
   const removed = [...before.keys()].filter((id) => !kept.has(id));
   if (changes.length + removed.length > 0) {
     const written = { ...columnArrays(writtenColumns, refreshed), removed };
-    // An occupancy count stores how many sessions were open. The stored number of open sessions can change only if a
-    // parking event or occupancy count with the same or an earlier time has changed. If such an event or occupancy
-    // count has changed, `rows` contains the occupancy count with the stored number.
+    // An occupancy count stores how many sessions were open. The number of open sessions that an occupancy count stores
+    // can change only if a parking event or occupancy count with the same or an earlier time has changed. If a parking
+    // event or occupancy count at or before the time of an occupancy count has changed, `rows` contains this occupancy
+    // count with its stored number.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);
@@ -142,8 +144,8 @@ export async function refreshSessions(
 }
 
 /**
- * Converts the rows that the query returned for a plate group to observations (parking events and occupancy counts).
- * All rows of one occupancy count become one observation.
+ * Converts the rows that the query returned for a plate group to observations (parking events and occupancy counts). An
+ * occupancy count can have several rows, and all its rows become one observation.
  */
 function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservation | CountObservation)[] {
   const counts = groupBy(rows.filter(isCounted), ({ occurredAt }) => occurredAt.getTime());

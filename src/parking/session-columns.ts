@@ -5,8 +5,8 @@ import { confusableForm } from '../whitelist/similar-plates.ts';
 // return.
 
 /**
- * SQL for the start of a session: the time at which the vehicle entered, was counted inside, or left without a recorded
- * entry.
+ * An SQL expression for the start of a parking session. The session starts at the entry of the vehicle, or when an
+ * occupancy count says that the vehicle is inside. Without both, the start is the recorded exit.
  */
 export const startOf = (session: string) =>
   `coalesce(${session}."enteredAt", ${session}."countedAt", ${session}."exitedAt")`;
@@ -34,8 +34,8 @@ export const isUncertain = (session: string) =>
 
 /**
  * The SQL condition for sessions that had begun and were within their maximum stay at a given time. `wasOpenAt` does
- * not check whether the parking session had already ended at the given time. An SQL statement that uses `wasOpenAt`
- * must therefore exclude ended parking sessions with a separate condition.
+ * not check whether the parking session had already ended at the given time. `wasOpenAt` also selects ended parking
+ * sessions, so an SQL statement that uses it must exclude them with a separate condition.
  */
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;

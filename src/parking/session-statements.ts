@@ -11,9 +11,9 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 // A query reads the parking sessions of a whole plate group or of a whole plate family.
 
 /**
- * SQL for the plate group of a plate: the last three characters of its plate code and plate number. Characters that
- * cameras confuse count as the same character (`confusableForm`). A plate group has fewer plates than a plate family
- * (`familyOf`), so a query for a plate group reads fewer rows.
+ * SQL for the plate group of a plate: the last three characters of its plate code and plate number. The gateway treats
+ * characters that cameras confuse as one and the same character (`confusableForm`). A plate group has fewer plates than
+ * a plate family (`familyOf`), so a query for a plate group reads fewer rows.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
@@ -26,7 +26,7 @@ const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."pla
 
 /**
  * The SQL condition for parking events whose camera text does not end with the last three characters of the event's
- * plate. If an event meets the condition, its camera text and its plate can belong to different plate groups
+ * plate. If a parking event meets this condition, its camera text and its plate can belong to different plate groups
  * (`groupOf`). A plate can differ from the camera text if the plate comes from an alternative text of the camera, or
  * from the whitelist entry that the gate named. Other events of the same vehicle can belong to the plate group of the
  * camera text or to the plate group of the plate. The gateway therefore reads the whole plate family: all plates with
@@ -34,11 +34,12 @@ const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."pla
  *
  * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition
  * `isReadApart` can therefore also be true when the camera text and the plate belong to the same plate group. The
- * gateway then reads more rows than necessary, but computes the same parking sessions.
+ * gateway may therefore read more rows than necessary, but it computes the same parking sessions.
  *
  * If a parking event meets the condition `isReadApart`, the event and its parking session have a `whitelistEntryId`.
  * `changedGroups` therefore checks the first event of a parking session only if the session has a `whitelistEntryId`.
- * At a location with many unended sessions of unlisted vehicles, the SQL thus reads fewer events.
+ * Because of this check, the SQL reads fewer parking events at a location with many unended parking sessions of
+ * unlisted vehicles.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -46,9 +47,10 @@ const isReadApart = (alias: string) => {
 };
 
 /**
- * The maximum number of changed plate groups of one plate family that the SQL reads separately. If more plate groups of
- * the plate family have changed, the SQL reads the whole plate family once. A plate group consists of all plates with
- * the same last three characters. A plate family consists of all plates with the same last two characters.
+ * The maximum number of changed plate groups of one plate family that the SQL reads separately. If more than this
+ * number of plate groups in a plate family have changed, the SQL reads the whole plate family once. A plate group
+ * consists of all plates with the same last three characters. A plate family consists of all plates with the same last
+ * two characters.
  */
 const maxGroupsOfFamily = 4;
 
@@ -56,11 +58,11 @@ const maxGroupsOfFamily = 4;
  * SQL for the common table expression `changed`. Each row contains a plate group whose sessions must be computed again,
  * and the time of the first change of this group.
  *
- * If the sessions of a whole plate family must be computed again, the row contains the family instead of a group. The
- * caller can request a whole plate family with `$wholeFamily`. The SQL also chooses the whole plate family if more than
- * `maxGroupsOfFamily` of its plate groups have changed, or if the family has a short plate (`isShort`). The SQL also
- * chooses the whole plate family if the camera text and the plate of a parking event can belong to different plate
- * groups (`isReadApart`).
+ * If the sessions of a whole plate family must be computed again, the row contains the family instead of a group. With
+ * the parameter `$wholeFamily`, the caller can request a whole plate family. The SQL also chooses the whole plate
+ * family if more than `maxGroupsOfFamily` of its plate groups have changed, or if the family has a short plate
+ * (`isShort`). The SQL also chooses the whole plate family if the camera text and the plate of a parking event can
+ * belong to different plate groups (`isReadApart`).
  *
  * The SQL checks only those parking sessions, parking events and occupancy counts that the change can affect. Among the
  * events before the first change of the plate family, the SQL checks only those events whose parking session had not
@@ -104,19 +106,19 @@ const isOfChanged = (alias: string) =>
 
 /**
  * SQL for the result column `group`, which contains the plate group of a row in `changed`. If a row describes a whole
- * plate family (plates with the same last two characters), the column contains the family.
+ * plate family (plates with the same last two characters), this column contains the family.
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 // For each changed plate group, the statements `readSessions` and `readObservations` read the sessions and the events
-// in a subquery (LATERAL). PostgreSQL therefore finds the rows with the index of the plate families. With a join
-// instead of the subquery, PostgreSQL could read all parking sessions and events of the location. PostgreSQL does not
-// convert a subquery with `OFFSET 0` to a join.
+// in a subquery (LATERAL). PostgreSQL therefore uses the index of the plate families to find the rows. If the
+// statements used a join instead of the subquery, PostgreSQL might read all parking sessions and events of the
+// location. PostgreSQL does not convert a subquery with `OFFSET 0` to a join.
 
 /**
  * Reads the parking sessions that may change because a parking event or an occupancy count has changed. The result
- * column `begun` is true for a session that began before the first changed event or count of its plate group. The
- * column `text` contains the text that a camera read when the vehicle entered.
+ * column `begun` is true for a session that began before the first changed parking event or occupancy count of its
+ * plate group. The column `text` contains the text that a camera read when the vehicle entered.
  */
 export const readSessions = namedStatement(
   'parking-sessions-of-groups',
@@ -133,9 +135,10 @@ export const readSessions = namedStatement(
 
 /**
  * Reads the parking events and occupancy counts of the plate groups in the table `changed`. For each plate group, the
- * statement reads only the events and occupancy counts since the first change of the group. For an occupancy count, the
- * statement returns one row for each counted vehicle whose plate belongs to the plate group. If no counted vehicle has
- * a plate of the plate group, the statement returns one row for the occupancy count, in which the column `id` is null.
+ * statement reads only the parking events and occupancy counts since the earliest change in this group. For an
+ * occupancy count, the statement returns one row for each counted vehicle whose plate belongs to the plate group. If no
+ * counted vehicle has a plate of the plate group, the statement returns one row with a null `id` for the occupancy
+ * count.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',

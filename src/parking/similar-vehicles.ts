@@ -1,12 +1,12 @@
 import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
 
 /**
- * Creates an index of vehicles by their plates. The index finds the vehicles whose plates a camera may confuse with the
- * plate of a parking event (`confusableTextsOf`).
+ * Creates an index of vehicles by their plates. For the plate of a parking event, the index finds the vehicles inside
+ * whose plates look similar to a camera (`confusableTextsOf`).
  */
 export function createSimilarVehicles() {
-  // Maps each plate text to the vehicles inside that have this text. The inner map contains the id of each vehicle's
-  // whitelist entry, and the reference of the entry (such as an apartment).
+  // Maps each plate text to the vehicles inside that have this text. The inner map contains the id of the whitelist
+  // entry of each vehicle, and the reference of this whitelist entry (such as an apartment).
   const entriesOf = new Map<string, Map<string, string>>();
   // Maps each plate text to the time of the last observation with this text, in milliseconds.
   const lastObservedAt = new Map<string, number>();
@@ -20,7 +20,7 @@ export function createSimilarVehicles() {
     },
     /**
      * Returns the references (such as apartments) of the vehicles inside whose plates are similar to `plate`. The
-     * result does not include the vehicle of the whitelist entry `entryId`.
+     * result does not include the vehicle to which the whitelist entry `entryId` belongs.
      */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>
@@ -29,8 +29,8 @@ export function createSimilarVehicles() {
         ),
       ),
     /**
-     * Stores the plate and the time of a parking event. Returns true if the event is late: the index already contains
-     * an event of the same or a similar plate with the same or a later time.
+     * Stores the plate and the time of a parking event in the index. Returns true if the event is late: the index
+     * already contains a parking event of the same or a similar plate whose time is the same or later.
      */
     observe(plate: RecordedPlate, at: Date): boolean {
       const texts = confusableTextsOf(plate);

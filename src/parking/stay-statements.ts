@@ -10,7 +10,10 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
  */
 export const maxSessionsPerTransaction = 500;
 
-/** Finds the locations with an open session or an occupancy adjustment that is older than the maximum stay. */
+/**
+ * Finds the locations in which an open parking session has reached its maximum stay, or in which an occupancy
+ * adjustment is older than the maximum stay.
+ */
 export const overdueLocations = namedStatement(
   'parking-overdue-locations',
   `
@@ -55,10 +58,11 @@ export const setFades = namedStatement(
 
 /**
  * Finds the plate families (plates with the same last two characters) with at least one session of `$hours` hours or
- * more. `$hours` is the shorter of the old and the new maximum stay. A change of the maximum stay cannot affect a plate
- * family whose sessions are all shorter than `$hours` hours. The result has one row for each plate family (`familyOf`),
- * so that the gateway reads the parking events of a family only once. The time of an occupancy count may be up to a day
- * in the future, so the statement treats an open session as if it ended one day from now.
+ * more. The SQL parameter `$hours` is the shorter one of the old and the new maximum stay. A change of the maximum stay
+ * cannot affect a plate family whose sessions are all shorter than `$hours` hours. The result has one row for each
+ * plate family (`familyOf`), so that the gateway reads the parking events of a family only once. The time of an
+ * occupancy count may be up to a day in the future, so the SQL statement treats an open session as if it ended one day
+ * from now.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

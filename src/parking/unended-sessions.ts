@@ -8,17 +8,18 @@ import { type PlateMatcher, plateKey, vehicleTexts } from './vehicle-identity.ts
  */
 export interface UnendedSessions {
   /**
-   * Adds a parking session to the collection. The collection must not already contain a session with the same plate.
+   * Adds a parking session to the collection. The collection of parking sessions must not already contain a session
+   * with the same plate.
    *
-   * @param text the text that a camera read from the plate of this session's vehicle
+   * @param text the text that a camera read from the licence plate of the vehicle in this parking session
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
   /** Returns the parking session with the given plate, or `undefined` if the collection has no such session. */
   withPlate(plate: Plate): ParkingSession | undefined;
   /**
-   * Returns the sessions in the collection whose plates match the condition `matcher`. The duration of the search does
-   * not depend on the number of parking sessions in the collection.
+   * Returns the parking sessions in the collection whose plates match the condition `matcher`. The duration of the
+   * search does not depend on the number of parking sessions in the collection.
    */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];

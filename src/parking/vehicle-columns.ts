@@ -22,8 +22,8 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
  * SQL for the number of whitelist entries that match the camera text of a parking session `s`. A camera text ends with
  * the plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers.
  * The SQL uses the column `locationId` of the whitelist entry `v`, and not the column `locationId` of the parking
- * session. PostgreSQL therefore first selects the whitelist entries of the reference, and runs this SQL only for the
- * parking sessions of these entries.
+ * session. PostgreSQL therefore first selects the whitelist entries of the reference, and counts matching entries only
+ * for the parking sessions of the selected entries.
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
@@ -38,10 +38,10 @@ const confusablePlate = (table: string) =>
   confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
 
 /**
- * The SQL condition for parking events that may belong to the vehicle of a whitelist entry: cameras may confuse the
- * plate of the event with the plate of the whitelist entry. If the camera text of an event differs from the plate of
- * the event, the condition is true for every whitelist entry. The caller must also check that the plates of the event
- * and the entry belong to the same plate family (`familyOf`).
+ * The SQL condition for parking events that may belong to the vehicle of a whitelist entry. The condition is true if
+ * cameras may confuse the plate of the event with the plate of the entry. If the camera text of an event differs from
+ * the plate of the event, the condition is true for every whitelist entry. The caller must also check that the plates
+ * of the parking event and the whitelist entry belong to the same plate family (`familyOf`).
  */
 export const mayBeSameVehicle = (event: string, entry: string) => {
   const textsOf = (table: string) => `ARRAY[${plateTexts(table).map(confusableForm).join(', ')}]`;
@@ -51,24 +51,24 @@ export const mayBeSameVehicle = (event: string, entry: string) => {
 };
 
 /**
- * SQL for the vehicles inside that belong to a reference (such as an apartment). The result columns are `entryId`,
- * `sessionId` and the plate of the session. If several parking sessions belong to one whitelist entry, the SQL returns
- * one row for each of these sessions.
+ * SQL that returns the vehicles that are inside and belong to a given reference (such as an apartment). The result
+ * columns are `entryId`, `sessionId` and the plate of the session. If several parking sessions belong to one whitelist
+ * entry, the SQL returns one row for each of these sessions.
  *
  * A parking session belongs to a whitelist entry if the session has the plate of the entry. A parking session also
  * belongs to a whitelist entry if the session has a camera text, and this entry is the only entry that matches the
- * text. If neither rule applies, a parking session belongs to the whitelist entry in its column `whitelistEntryId`. The
- * rule for the column `whitelistEntryId` applies only if cameras may confuse the plates of the entry and the session,
- * and no other whitelist entry has the plate of the session.
+ * text. If a parking session has the plate of no whitelist entry, and its camera text does not match exactly one entry,
+ * it belongs to the entry in its column `whitelistEntryId`. The column `whitelistEntryId` decides only if cameras may
+ * confuse the plates of the entry and the session, and no other whitelist entry has the plate of the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
  */
 export const vehiclesOf = (ofReference: string) =>
   [
     `${ofLocation} AND ${samePlate('s', 'v')}`,
-    // Each text of a plate has its own query: one query compares the text with the plate type, and another query
-    // compares the text without the plate type. PostgreSQL can use an index or a hash join for each of these queries,
-    // but not for a single query with an OR condition.
+    // A plate can be read as two texts, with or without the plate type, and the SQL has one query for each of these
+    // texts. PostgreSQL can use an index or a hash join for each of these queries, but not for a single query with an
+    // OR condition.
     ...plateTexts('v').map(
       (
         text,
@@ -76,9 +76,9 @@ export const vehiclesOf = (ofReference: string) =>
     AND ${entriesOfText} = 1`,
     ),
     // This condition does not contain `ofLocation`, because a parking session and its whitelist entry always have the
-    // same location. With `ofLocation`, the embedded database would read all open parking sessions of the location
-    // instead of using the index of `whitelistEntryId`. The embedded database would choose this plan because it has no
-    // statistics about its tables.
+    // same location. With the condition `ofLocation`, the embedded database would read all open parking sessions of the
+    // location, and would not use the index of `whitelistEntryId`. The embedded database would prefer to read all these
+    // parking sessions, because it has no statistics about its tables.
     `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}
     AND NOT EXISTS (SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND ${samePlate('w', 's')})`,
   ]
@@ -86,8 +86,8 @@ export const vehiclesOf = (ofReference: string) =>
     .join('\n  UNION ALL');
 
 /**
- * SQL for the number of vehicles inside that belong to a reference (such as an apartment). A whitelist entry counts as
- * at most one vehicle, even if it has several open sessions.
+ * SQL that returns the number of vehicles that are inside and belong to a given reference (such as an apartment). A
+ * whitelist entry counts as at most one vehicle, even if it has several open sessions.
  */
 export const vehiclesInside = (
   { locationId, referenceId }: { locationId: string; referenceId: string },

@@ -32,7 +32,7 @@ const isText = ({ plateCode }: Plate) => plateCode === '';
 
 /**
  * Returns the two texts that a camera may read from a plate: the plate without its plate type, and the plate with its
- * plate type. If the plate has no plate type, the function returns the same text twice.
+ * plate type. If the plate has no plate type, the two returned texts are equal.
  */
 function textsOf({ plateType, plateCode, plateNumber }: Plate): string[] {
   const text = `${plateCode}${plateNumber}`.toUpperCase();

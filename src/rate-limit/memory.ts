@@ -11,13 +11,13 @@ import type {
 
 /**
  * The maximum number of API keys, and the maximum number of client addresses, for which a process keeps rate limit
- * windows in memory. When the process needs more rate limit windows, it removes the least recently used windows.
+ * windows in memory. When the process reaches this maximum, it removes the least recently used rate limit windows.
  */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
 /**
  * The times at which one API key or client address used rate limit points, for each of the two rate limit windows. The
- * times are in Unix milliseconds, oldest first.
+ * times are in Unix milliseconds, and the oldest time comes first.
  */
 interface Times {
   hour: number[];
@@ -119,8 +119,9 @@ function dropBefore(times: number[], start: number): void {
 }
 
 /**
- * From the list `times`, removes the time at which a refunded rate limit point was used (`usedAtMs`). If the refunded
- * point has already left the rate limit window, the list does not contain the time, and the function changes nothing.
+ * When a rate limit point is refunded, removes the time at which this point was used (`usedAtMs`) from the list
+ * `times`. If this point has already left the rate limit window, `times` no longer contains the time at which the point
+ * was used, and the function changes nothing.
  */
 function giveBack(times: number[], usedAtMs: number): void {
   const index = times.lastIndexOf(usedAtMs);
@@ -133,9 +134,9 @@ function giveBack(times: number[], usedAtMs: number): void {
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // `mustLeave` is the time at which an earlier rate limit point was used. The request must wait until the point that
-  // was used at `mustLeave` leaves the rate limit window. `mustLeave` is `undefined` when the rate limit window already
-  // has enough unused points for the request.
+  // `mustLeave` is the time at which an earlier rate limit point was used. The request must wait until the rate limit
+  // window no longer contains the point that was used at the time `mustLeave`. If the rate limit window already has
+  // enough unused points for the request, `mustLeave` is `undefined`.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

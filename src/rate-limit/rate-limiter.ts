@@ -44,8 +44,8 @@ export function createRateLimiter(
 }
 
 /**
- * Creates the functions that decide whether a request is within its rate limits. The process caches a refusal for a few
- * seconds, and does not call Redis for further requests of the refused client.
+ * Creates the functions that decide whether a request is within its rate limits. When the rate limiter has refused a
+ * client, the process remembers this for a few seconds, and refuses the client's next requests without a call to Redis.
  */
 function decisions(
   windows: RollingLimiter,

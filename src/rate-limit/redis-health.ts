@@ -24,7 +24,7 @@ export interface RedisHealth {
 
 /**
  * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests every Redis server.
- * The monitor therefore also detects when a failed server responds again. The gateway never tests a failed server
+ * The monitor therefore also detects when a failed Redis server responds again. The gateway never tests a failed server
  * during a client's request, because the client would have to wait for a timeout. If a Redis server is connected when
  * the monitor starts, the monitor treats this server as responsive.
  *

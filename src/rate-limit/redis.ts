@@ -13,10 +13,10 @@ import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } 
  * The Redis script that counts rate limit points in the hourly window and the burst window. One call of the script can
  * count the points of many API keys and client addresses. Each rate limit window is a Redis list with the time of every
  * used point, oldest first. The times are in milliseconds and come from the clock of Redis. For each API key or client
- * address, KEYS contains the names of two Redis lists: its hourly window and its burst window. ARGV begins with the
- * lengths of the hourly window and the burst window. After these lengths, ARGV contains four values for each API key or
- * client address: the points to use, the hourly limit, the burst limit, and the time of an earlier point to refund (or
- * an empty string).
+ * address, KEYS contains the names of two Redis lists: its hourly window and its burst window. The first values in ARGV
+ * are the lengths of the hourly window and the burst window. After these lengths, ARGV contains four values for each
+ * API key or client address: the points to use, the hourly limit, the burst limit, and the time of an earlier point to
+ * refund (or an empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -99,7 +99,7 @@ type ScriptResult = [
   burstResetAtMs: number,
 ];
 
-/** The arguments of the Redis script (`script`) for one API key or client address. */
+/** The arguments of the Redis script in the constant `script`, for one API key or client address. */
 interface Question {
   key: string;
   points: number;
@@ -109,33 +109,33 @@ interface Question {
 }
 
 /**
- * Returns the names of the two Redis lists that contain the rate limit windows of an API key or client address. Because
- * of the braces in the name of the burst list, a Redis Cluster stores both Redis lists in one hash slot.
+ * Returns the names of the two Redis lists that contain the rate limit windows of an API key or client address. The
+ * name of the burst list contains braces, so that a Redis Cluster stores both Redis lists in one hash slot.
  */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
 /**
  * A rate limiter whose rate limit windows are in Redis. All gateway processes share the rate limit windows in Redis.
- * The class extends the Redis limiter of the library rate-limiter-flexible.
+ * The class extends the Redis rate limiter of the library rate-limiter-flexible.
  *
- * The library provides the method `consume` and the prefix of the Redis keys, and registers the Redis script on the
- * client. While Redis is unreachable, the library calls the fallback limiter ("insurance limiter"). Each rate limiter
- * needs its own Redis client, because a Redis client has only one command with the name `rlflxIncr`.
+ * The library rate-limiter-flexible provides the method `consume` and the prefix of the Redis keys, and registers the
+ * Redis script on the client. While Redis is unreachable, rate-limiter-flexible calls the fallback limiter ("insurance
+ * limiter"). Each rate limiter needs its own Redis client, because a client has only one command `rlflxIncr`.
  *
- * In one call, the Redis limiter of the library counts only one Redis key in one fixed window. `RedisRollingLimiter`
- * therefore replaces the Redis script and two methods of the library.
+ * In one call, the Redis rate limiter of the library rate-limiter-flexible counts only one Redis key in one fixed
+ * window. `RedisRollingLimiter` therefore replaces the Redis script and two methods of the library.
  *
  * The Redis script `script` counts rate limit points in two rolling windows. The constructor registers `script` without
  * a fixed number of Redis keys, so that one call can contain several API keys and addresses.
  *
- * The method `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter collects the
- * requests of one event loop iteration, and sends these requests to Redis together. A round trip to Redis takes more
- * time than the execution of the Redis script. Each call contains only the requests for one hash slot, because a Redis
- * Cluster rejects a call with Redis keys of several hash slots. If a Redis server does not respond (redis-health.ts), a
- * request to this server fails immediately.
+ * The method `_upsert` sends the rate limits of each API key or address to the Redis script. The rate limiter collects
+ * the calls that arrive during one iteration of the event loop, and sends them to Redis together. A round trip to Redis
+ * takes more time than the execution of the Redis script. Each call of the Redis script contains only Redis keys of one
+ * hash slot, because a Redis Cluster rejects a call with Redis keys of several hash slots. If a Redis server does not
+ * respond (redis-health.ts), a rate limit request to this server fails immediately.
  *
- * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script.
- * `take` returns this state for allowed and for refused requests.
+ * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script. The
+ * method `take` returns the state of both windows for allowed and for refused requests.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
@@ -144,16 +144,16 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
   /**
-   * For each Redis server, a function that sends several rate limit requests to this server together. Requests to
-   * different servers are sent separately, so that an unresponsive server does not delay requests to the other servers.
+   * Maps each Redis server to a function that sends several rate limit requests together to this server. Each server
+   * gets its own calls, so that an unresponsive Redis server does not delay requests to the other Redis servers.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
   /**
    * Creates a rate limiter that counts points in Redis.
    *
-   * @param options.insurance the limiter that counts the rate limit points while Redis is unreachable. Without
-   *   `insurance`, `take` throws an error while Redis is unreachable
+   * @param options.insurance the rate limiter that counts the points in this process while Redis is unreachable.
+   *   Without the option `insurance`, the method `take` throws an error while Redis is unreachable
    * @param options.health the monitor that knows which Redis servers respond, so that no request waits for an
    *   unresponsive server
    */
@@ -184,8 +184,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Tests whether a Redis server can count rate limit points: counts and then removes a test point. A ping is not a
-   * sufficient test: a full or read-only Redis server responds to a ping, but cannot count rate limit points.
+   * Tests whether a Redis server can count rate limit points: counts and then removes a test point. The function sends
+   * no ping: a full or read-only Redis server responds to a ping, but cannot count rate limit points.
    *
    * @throws when the Redis server does not respond, or when the Redis server cannot count rate limit points
    */
@@ -196,8 +196,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Runs the Redis script once for several API keys or addresses. In a Redis Cluster, the Redis lists of all API keys
-   * and addresses in one call must be in one hash slot.
+   * Runs the Redis script in one call for several API keys or client addresses. In a Redis Cluster, the Redis lists of
+   * all API keys and addresses in one call must be in one hash slot.
    */
   #call(questions: readonly Question[]): Promise<ScriptResult[]> {
     return this.#client.rlflxIncr(
@@ -228,8 +228,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
 
   /**
    * Checks several rate limit requests in Redis, with one call of the Redis script for each hash slot of the cluster.
-   * Returns one result for each rate limit request, in the order of the requests. If a rate limit request fails, the
-   * result for this request is an error.
+   * Returns one result for each rate limit request, in the order of the given requests. If Redis cannot process one of
+   * the rate limit requests, its result is an error.
    */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();
@@ -247,7 +247,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
 
   /**
    * Counts the rate limit points of one API key or client address in Redis, and compares them with its rate limits.
-   * This method replaces `_upsert` of the library, because that method uses the same limit for all API keys.
+   * This method replaces `_upsert` of rate-limiter-flexible, because the library uses the same limit for all API keys.
    */
   async _upsert(
     key: string,

@@ -18,11 +18,11 @@ interface Refusal {
 }
 
 /**
- * A cache of API keys and client addresses that have no rate limit point left. The process does not call Redis for a
- * request of a cached API key or address, and refuses the request immediately. The cache of rate-limiter-flexible
- * (`inMemoryBlockOnConsumed`) is not sufficient, because it supports only one limit. The cache of rate-limiter-flexible
- * also provides no values for the rate limit headers. After an operator has raised the limit of an API key, the cache
- * of rate-limiter-flexible would still refuse requests.
+ * A cache of API keys and client addresses that have no rate limit point left. While the refusal of an API key or
+ * client address is in the cache, the process immediately refuses its requests, without a call to Redis. The cache of
+ * rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not sufficient, because it supports only one limit. The cache of
+ * rate-limiter-flexible also provides no values for the rate limit headers. After an operator has raised the limit of
+ * an API key, the cache of rate-limiter-flexible would still refuse requests.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {
@@ -31,8 +31,8 @@ export class RememberedRefusals {
   };
 
   /**
-   * Returns the cached refusal of an API key or client address. The result contains the remaining waiting time of the
-   * client. Returns `undefined` when no refusal is cached.
+   * Returns the cached refusal of an API key or client address. The result contains the time for which the client must
+   * still wait. Returns `undefined` when no refusal of this API key or client address is cached.
    */
   find(subject: RateLimitSubject): WindowState | undefined {
     const now = performance.now();
@@ -44,8 +44,8 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal for at most `maxRepeatedMs`. The cached refusal expires earlier if a used point leaves one of the
-   * two rate limit windows within this time.
+   * Caches the refusal of an API key or client address for at most `maxRepeatedMs`. The cached refusal expires earlier
+   * if a used point leaves one of the two rate limit windows within this time.
    *
    * @param askedAt the time at which the process sent the request to the rate limiter, by `performance.now()`
    */
@@ -64,7 +64,7 @@ export class RememberedRefusals {
     });
   }
 
-  /** Removes the cached refusal of an API key or address. */
+  /** Removes the cached refusal of an API key or client address. */
   forget(subject: RateLimitSubject): void {
     this.#refusalsOfKind[subject.kind].delete(nameOf(subject));
   }

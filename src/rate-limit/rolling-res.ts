@@ -1,7 +1,7 @@
 import { type RateLimiterLike, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitSubject, WindowState } from './types.ts';
 
-/** A result of rate-limiter-flexible that also contains the state of both rate limit windows. */
+/** A result of the library rate-limiter-flexible, extended with the state of both rate limit windows. */
 export class RollingRes extends RateLimiterRes {
   readonly state: WindowState;
 
@@ -23,10 +23,12 @@ export interface TakeOptions extends RateLimitSubject {
 }
 
 /**
- * Uses rate limit points of an API key or client address, through a limiter of the package rate-limiter-flexible. For a
- * refused request, the promise of the package rejects, but the function `takeFrom` returns a normal result.
+ * Uses up rate limit points of an API key or client address, through a rate limiter of the library
+ * rate-limiter-flexible. For a refused request, the promise of the library rate-limiter-flexible is rejected, but the
+ * promise of `takeFrom` is fulfilled with a result.
  *
- * @throws when the rate limiter fails. A refused request is not an error, so the function does not throw
+ * @throws when the rate limiter fails. If the rate limiter refuses the request, the function does not throw, because a
+ *   refusal is not an error
  */
 export async function takeFrom(
   limiter: RateLimiterLike,

@@ -1,15 +1,15 @@
 /**
  * The API key or the client address whose rate limit applies to a request. A request without a valid API key uses the
  * rate limit of its client address. A process stores the used rate limit points of API keys and of client addresses
- * separately, so that many addresses cannot displace API keys from memory.
+ * separately. Requests from many addresses therefore cannot displace API keys from memory.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
   /** The id of the API key, or the client's address. */
   id: string;
-  /** The maximum number of rate limit points that the API key or address may use in the hourly window. */
+  /** The maximum number of rate limit points that the API key or client address may use in the hourly window. */
   hourlyLimit: number;
-  /** The maximum number of rate limit points that the API key or address may use in the burst window. */
+  /** The maximum number of rate limit points that the API key or client address may use in the burst window. */
   burstLimit: number;
 }
 
@@ -29,12 +29,12 @@ export interface RateLimitWindow {
   /** The length of the rate limit window, in seconds. */
   windowSeconds: number;
   /**
-   * The time at which the oldest used point leaves the rate limit window. If the window contains no used point,
-   * `resetAt` is the current time. The clock for `resetAt` is the clock of the Redis server, or the clock of this
-   * process if the process does not use Redis.
+   * The time at which the oldest used point leaves the rate limit window. If no point was used in the rate limit
+   * window, `resetAt` is the current time. The clock for `resetAt` is the clock of the Redis server, or the clock of
+   * this process if the process does not use Redis.
    */
   resetAt: Date;
-  /** The number of whole seconds from the decision to `resetAt`, rounded up. */
+  /** The number of whole seconds from the rate limit decision until `resetAt`, rounded up. */
   resetSeconds: number;
 }
 
@@ -63,8 +63,8 @@ export interface WindowCount {
    */
   used: number;
   /**
-   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds; the current time if the
-   * window contains no used point.
+   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds; the current time if no
+   * point was used in the window.
    */
   resetAtMs: number;
 }
@@ -84,18 +84,18 @@ export interface WindowState {
 }
 
 /**
- * Counts the rate limit points of requests in two rolling windows. The rate limiter does not count the points of
- * refused requests.
+ * Counts the rate limit points of requests in two rolling windows. If the rate limiter refuses a request, it does not
+ * count the points of this request.
  */
 export interface RollingLimiter {
   /**
-   * Uses points in both rate limit windows. A call with 0 points changes nothing, and returns the current state of the
-   * rate limit windows.
+   * Uses rate limit points of an API key or client address in both rate limit windows. A call with 0 points changes
+   * nothing, and returns the current state of the rate limit windows.
    *
    * @param replacedAtMs the time (`nowMs`) of an earlier call that used one rate limit point for the same request. In
-   *   one atomic operation, the limiter refunds the point of the earlier call and uses `points` points. `points` must
-   *   therefore include the point of the earlier call. The limiter refunds the point of the earlier call even if the
-   *   limiter refuses the request
+   *   one atomic operation, the limiter refunds the point that the earlier call used, and uses `points` points.
+   *   `points` must therefore include the point that the earlier call used. Even if the limiter refuses the request, it
+   *   refunds the point that the earlier call used
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }
@@ -106,18 +106,18 @@ export interface RollingLimiter {
  */
 export interface RateLimiter {
   /**
-   * Uses one point in both rate limit windows of an API key or client address. If one of the two rate limit windows has
-   * no points left, `consume` refuses the request, and the points of both windows stay unchanged.
+   * Uses one rate limit point of an API key or client address in both rate limit windows. If one of the two rate limit
+   * windows has no points left, `consume` refuses the request, and the points of both windows stay unchanged.
    */
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Uses all rate limit points of a request that costs several points. The caller has already used one of these points
-   * with an earlier call of `consume`. If one of the two rate limit windows has too few points left for the whole
-   * request, the rate limiter refuses the request. The refused request uses no points: the rate limiter also refunds
-   * the point that `consume` used.
+   * Uses all rate limit points of a request that costs several points. The caller has already used one of the request's
+   * points when it called `consume`. If one of the two rate limit windows has fewer points left than the whole request
+   * costs, the rate limiter refuses the request. A refused request uses no rate limit points: the rate limiter also
+   * refunds the point that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
-   * @param consumedAtMs the time `decidedAtMs` of the decision that `consume` returned for the request
+   * @param consumedAtMs the time (`decidedAtMs`) at which `consume` decided about the same request
    */
   consumeWhole(
     subject: RateLimitSubject,
@@ -131,8 +131,8 @@ export interface RateLimiter {
   /** Returns the current state of both rate limit windows without using points. */
   read(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Where the rate limit windows are stored now. `fallback` means that Redis is unreachable, so each process counts the
-   * used rate limit points in its own memory.
+   * Where the rate limiter currently stores the rate limit windows. `fallback` means that Redis is unreachable, so each
+   * process counts the used rate limit points in its own memory.
    */
   readonly backend: 'redis' | 'memory' | 'fallback';
   close(): Promise<void>;

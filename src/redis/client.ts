@@ -8,24 +8,27 @@ import { limitCommands } from './time-limit.ts';
 
 /** The longest pause between two attempts to connect to Redis, in milliseconds. */
 const maxReconnectDelayMs = 1000;
-/** How long a Redis command waits for data before the client closes the connection, in milliseconds. */
+/** How long a Redis connection may wait for data before the Redis client closes it, in milliseconds. */
 const socketTimeoutMs = 5000;
-/** How long a Redis server may take to accept a connection before the client tries the next server, in milliseconds. */
+/**
+ * How long a Redis server may take to accept a connection, in milliseconds. After this time, the Redis client tries the
+ * next server.
+ */
 const connectTimeoutMs = 3000;
 /** How long a Redis sentinel may take to respond before the Redis client uses the next sentinel, in milliseconds. */
 const sentinelTimeoutMs = 1000;
 /** The interval at which the Redis client sends a ping on each connection, in milliseconds. */
 const pingIntervalMs = 2000;
 /**
- * The interval at which the client updates its map from cluster slots to Redis nodes, in milliseconds. After a
- * failover, the client finds the new primary node within about `slotsIntervalMs`. A Redis node that does not respond
- * can delay one update of the map by 1 s.
+ * The interval at which the Redis client updates its map of cluster slots, in milliseconds. The map contains the Redis
+ * node of each cluster slot. After a failover, the client finds the new primary node within about `slotsIntervalMs`.
+ * When one Redis node does not respond, an update of the client's map of cluster slots can take 1 s longer.
  */
 const slotsIntervalMs = 1000;
 
 /**
- * Returns the pause before the next attempt to connect to Redis, in milliseconds. The pause grows with the number of
- * failed attempts to connect.
+ * Returns the pause before the next attempt to connect to Redis, in milliseconds. After each failed attempt to connect,
+ * this pause becomes longer.
  */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
@@ -34,16 +37,16 @@ const connectionOptions = {
   connectTimeout: connectTimeoutMs,
   socketTimeout: socketTimeoutMs,
   maxRetriesPerRequest: 1,
-  // A server that is no longer the primary rejects writes with the error READONLY. After an error READONLY, the client
-  // opens a new connection, which goes to the new primary.
+  // A server that is no longer the primary rejects writes with the error READONLY. After this error, the client opens a
+  // new connection, which goes to the new primary.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 } satisfies RedisOptions;
 
 /**
- * Creates a Redis connection that reconnects after each loss. An error of the connection never ends the process. If
- * sentinels are configured, the client asks a sentinel for the address of the primary, and connects to the primary. In
- * a cluster, the Redis client connects to any node. The Redis client logs the loss and the return of the connection,
- * but not each attempt to connect.
+ * Creates a Redis connection that reconnects after each loss. An error of the connection does not end the gateway
+ * process. If sentinels are configured, the client asks a sentinel for the address of the primary, and connects to the
+ * primary. In a Redis Cluster, the Redis client first connects to any one of the nodes. The Redis client logs the loss
+ * and the return of the connection, but not each attempt to connect.
  *
  * @param options.commandTimeout how long each command waits for an answer, in milliseconds (`limitCommands`)
  */
@@ -68,8 +71,8 @@ export function createRedisClient(
 
 /**
  * Creates a client for commands on Redis keys. The client connects to a single server, or to all nodes of a cluster
- * when several cluster nodes are configured. A command to an unreachable Redis node fails immediately, so that the
- * caller can continue without Redis.
+ * when several cluster nodes are configured. If a Redis node is unreachable, a command to this node fails immediately,
+ * so that the caller can continue without Redis.
  */
 export function createKeyClient(
   servers: RedisServers,
@@ -105,8 +108,8 @@ export function createKeyClient(
 }
 
 /**
- * Returns the options of a connection to the primary that sentinels monitor, or to any node of a cluster. Returns
- * `undefined` for a single server, because a connection to a single server needs only its URL.
+ * Returns the options of a Redis connection: to the primary that sentinels monitor, or to any node of a Redis Cluster.
+ * Returns `undefined` for a single server, because a connection to a single server needs only its URL.
  */
 function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
   if (!sentinels && urls.length === 1) return undefined;
@@ -141,16 +144,16 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // When a login fails, the error object contains the Redis command with the password. The log contains only the
-    // message of the error, and not the whole error object.
+    // When a login fails, the error object contains the Redis command with the password. The gateway therefore logs
+    // only the message of the error, and not the whole error object.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
   };
   client.on('ready', () => changed('up'));
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // If Redis refuses the database number in the URL, the client stays connected and uses database 0. This error is
-    // then the only sign of the wrong number.
+    // If Redis refuses the database number in the URL, the client stays connected and uses database 0. In this case,
+    // only this error shows that the database number in the URL is wrong.
     if (error.command?.name === 'select') {
       log.error(
         { cause: error.message },
@@ -169,9 +172,10 @@ const firstConnectionTimeoutMs = connectTimeoutMs;
 const firstConnectionCheckMs = 10;
 
 /**
- * Waits until a new Redis client is connected to each server. `connected` stops waiting after
+ * Waits until a new Redis client is connected to each server. The function `connected` waits at most
  * `firstConnectionTimeoutMs`. `connected` does not use the event `ready`, because a cluster client emits `ready` before
- * the client is connected to all nodes. If a node is not yet connected, the first command to the node is slow.
+ * the client is connected to all nodes. If the client is not yet connected to a node, the first command to this node is
+ * slow.
  */
 export async function connected(redis: Redis | Cluster): Promise<void> {
   const { names, isConnected } = shardsOf(redis);

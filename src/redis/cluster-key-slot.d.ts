@@ -4,8 +4,8 @@
  */
 declare module 'cluster-key-slot' {
   /**
-   * Returns the slot of a Redis key in a cluster. If the key has a hash tag, only the hash tag determines the slot
-   * (https://redis.io/docs/reference/cluster-spec).
+   * Returns the cluster slot to which a Redis key belongs. If a Redis key has a hash tag, only the hash tag determines
+   * the cluster slot (https://redis.io/docs/reference/cluster-spec).
    */
   export default function calculateSlot(key: string): number;
 }

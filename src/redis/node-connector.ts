@@ -7,9 +7,9 @@ import { connectionParts } from './servers.ts';
 const disconnectTimeoutMs = 2000;
 
 /**
- * Creates a connector that connects to one node of a cluster. Each process chooses its first Redis node at random, so
- * that the connections of all processes are spread over all nodes. After a lost connection, the connector connects to
- * the next node in `urls`.
+ * Creates a connector that connects to one node of a Redis Cluster. Each process chooses its first Redis node at
+ * random, so that the connections of all processes are spread over all nodes. After a lost connection, the connector
+ * connects to the next node in `urls`.
  */
 export function connectorOverNodes(urls: readonly string[]): NonNullable<RedisOptions['Connector']> {
   let turn = Math.floor(Math.random() * urls.length);

@@ -29,11 +29,11 @@ export interface PubSub {
    * that ends the subscription.
    */
   subscribe(channel: Channel, listener: (message: string) => void): Promise<() => Promise<void>>;
-  /** Whether this process currently receives the notices of other processes. */
+  /** Whether this process currently receives the notices that other processes send. */
   readonly connected: boolean;
   /**
-   * Calls a listener whenever this process starts or stops receiving notices of other processes. The listener gets the
-   * new value of `connected`. Returns a function that removes the listener.
+   * Calls a listener whenever this process starts or stops receiving the notices that other processes send. The
+   * listener gets the new value of `connected`. Returns a function that removes the listener.
    */
   onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
@@ -68,9 +68,10 @@ export function createLocalPubSub(): PubSub {
 /** The interval between two pings on the Redis connection that receives notices, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long a ping may take before the connection counts as lost, in milliseconds. An unresponsive Redis must not delay
- * the revocation of an API key by more than 500 ms (docs/contract-keys.md#keys). The sum of `heartbeatTimeoutMs` and
- * `heartbeatIntervalMs` must therefore be less than 500 ms.
+ * The time limit for the response to a ping, in milliseconds. After this time, the gateway process treats the Redis
+ * connection as lost. An unresponsive Redis must not delay the revocation of an API key by more than 500 ms
+ * (docs/contract-keys.md#keys). The sum of `heartbeatTimeoutMs` and `heartbeatIntervalMs` must therefore be less than
+ * 500 ms.
  */
 const heartbeatTimeoutMs = 250;
 
@@ -123,8 +124,8 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     );
     answered();
     heartbeatPending = false;
-    // Redis sends all messages of a connection in order. When the response to a ping arrives, all notices that Redis
-    // sent before the response have already arrived.
+    // On one connection, Redis sends all notices and responses in order. When the response to a ping arrives, all
+    // notices that Redis sent before the response have already arrived.
     setConnected(alive && subscribed);
   }, heartbeatIntervalMs).unref();
   subscriber.on('message', (channel: string, message: string) => channels.emit(channel, message));

@@ -2,8 +2,8 @@
 export interface RedisServers {
   /**
    * The URL of one Redis server, or the URLs of some nodes of one Redis cluster. When `sentinels` is set, the gateway
-   * ignores the host of the URL. With sentinels, the gateway uses only the protocol (`rediss:` for TLS), the user, the
-   * password and the database number of the URL.
+   * ignores the host of the Redis URL. With sentinels, the gateway uses only the protocol (`rediss:` for TLS), the
+   * user, the password and the database number of the Redis URL.
    */
   urls: readonly [string, ...string[]];
   /** The Redis Sentinel servers, which know the address of the current primary. */
@@ -15,7 +15,10 @@ interface RedisSentinels {
   addresses: readonly RedisAddress[];
   /** The name of the Redis primary in the configuration of the sentinels. */
   name: string;
-  /** The password for the connections to the Redis sentinels. The Redis URL contains the password for the primary. */
+  /**
+   * The password for the connections to the Redis sentinels. The Redis URL contains the password for the connections to
+   * the Redis primary.
+   */
   password?: string | undefined;
 }
 

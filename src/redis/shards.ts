@@ -58,8 +58,8 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 const maxTries = 20_000;
 
 /**
- * Finds a Redis key that a given server of the Redis cluster would store. The Redis key consists of the given prefix
- * and a number.
+ * Finds a key that a cluster client would store on a given server of the Redis cluster. The Redis key consists of the
+ * given prefix and a number.
  *
  * @throws when the Redis server has no cluster slots, and therefore stores no Redis keys
  */

@@ -17,9 +17,10 @@ export function hasDecodableLogin(url: string): boolean {
 }
 
 /**
- * Whether the text after the host of a URL is empty, or only the number of a Redis database, such as `/0` or `?db=0`.
- * All other parameters are invalid. The package ioredis would use such a parameter for a single Redis server, but would
- * ignore it for a cluster or for sentinels. For a single server, a parameter would also replace the gateway's options.
+ * Whether the text after the host of a URL is empty, or is only the number of a Redis database, such as `/0` or
+ * `?db=0`. No other parameter after the host of a Redis URL is valid. The package ioredis would use other parameters in
+ * the URL of a single Redis server, but would ignore them in the URL of a cluster or of sentinels. For a single Redis
+ * server, a parameter in the URL would also replace the gateway's own options.
  */
 export function hasDatabaseNumber(url: string): boolean {
   if (!URL.canParse(url)) return true; // another rule reports the invalid URL

@@ -35,7 +35,7 @@ export interface RetentionDays {
 
 /**
  * The number of rows that the retention job removed, for each kind of record. `usageDays` is the number of days whose
- * usage records were removed.
+ * usage records the job removed.
  */
 type Removed = Record<
   keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts' | 'countedPlates',
@@ -49,8 +49,8 @@ type Removed = Record<
 export interface Retention {
   /**
    * Removes all expired records now, and cancels the pending deliveries of disabled webhooks. Usage records are removed
-   * one whole day at a time, and all other records are removed in small batches. If the removal of one kind of records
-   * fails, the job still removes the other kinds of records.
+   * one whole day at a time, and all other records are removed in small batches. If the retention job cannot remove one
+   * kind of records, it still removes the other kinds of records.
    */
   removeExpired(): Promise<Removed>;
   /** Lets the running SQL statement end, and then stops the removal of expired records. */
@@ -60,15 +60,15 @@ export interface Retention {
 const firstCheckDelayMs = 60_000;
 const checkIntervalMs = 3_600_000;
 /**
- * The pause between two batches of removed records, in milliseconds. Between two batches, client requests can use the
- * database.
+ * The time that the retention job waits after it has removed one batch of expired records, in milliseconds. While the
+ * retention job waits, client requests can use the database.
  */
 const batchPauseMs = 50;
 
 /**
  * If a process has written no usage record for `idleRecorderDays` days, it has probably ended. The gateway then removes
- * the row of the process from `UsageRecorder`. The database needs the row in `UsageRecorder` only while the process can
- * still send its last batch of usage records again.
+ * the row of this process from the table `UsageRecorder`. The database needs the row of a process in `UsageRecorder`
+ * only while the process can still send its last batch of usage records again.
  */
 const idleRecorderDays = 31;
 
@@ -79,9 +79,9 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Runs an SQL statement repeatedly, until a run changes fewer than `maxBatchRows` rows. Returns the total number of
-   * changed rows. If the statement fails, the job continues with its other statements, and runs the failed statement
-   * again after an hour.
+   * Runs an SQL statement repeatedly, until one execution changes fewer than `maxBatchRows` rows. Returns the total
+   * number of rows that all executions changed. If one execution of the SQL statement fails, the job continues with its
+   * other SQL statements, and runs the failed statement again after an hour.
    */
   async function runBatches(statement: NamedStatement, parameters: { days?: number } = {}): Promise<number> {
     let total = 0;

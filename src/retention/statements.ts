@@ -18,8 +18,8 @@ const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
  * Returns SQL for the common table expression `turn`, which tries to get an advisory lock for a table. The column
- * `mine` of `turn` is true if the statement got the lock. Because of the lock, only one process at a time removes or
- * cancels the expired rows of the table.
+ * `mine` of `turn` is true if the SQL statement got the advisory lock. The lock ensures that only one process at a time
+ * removes or cancels the expired rows of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -29,16 +29,16 @@ const turnFor = (table: string) => `
 /**
  * Returns an SQL statement that removes one batch of rows that are older than `$days` days according to the clock of
  * the database. The result of the SQL statement is the number of removed rows. If another process is removing rows of
- * the same table, the SQL statement removes nothing. The statement skips rows that a client request is deleting at the
- * same time.
+ * the same table, the SQL statement removes nothing. The SQL statement skips rows that a client request is deleting at
+ * the same time.
  *
- * @param key the columns of the primary key
+ * @param key the names of the primary key columns
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
  * @param options.deletedSessions an SQL query that returns the ids of the parking sessions that a database trigger
  *   deletes together with the removed rows. The query can read the primary keys of the removed rows from the common
  *   table expression `removed`
- * @param options.locked the alias of `table` in the query `expired`, so that the statement locks only rows of `table`;
- *   omitted if `expired` reads no other table
+ * @param options.locked the alias of `table` in the query `expired`; with this alias, the SQL statement locks only rows
+ *   of `table`. The option is omitted if `expired` reads no other table
  */
 const removal = (
   table: string,
@@ -59,8 +59,8 @@ const removal = (
   );
 
 /**
- * The SQL condition for parking sessions that have not ended, or that ended at most `$days` days ago. If a parking
- * session has no recorded end, the end of its maximum stay counts as its end.
+ * The SQL condition for parking sessions that have not ended, or that ended at most `$days` days ago. If no end of a
+ * parking session is stored, the end of its maximum stay counts as its end.
  */
 const endsAfterAge = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
@@ -69,15 +69,17 @@ const endsAfterAge = (session: string) =>
  * Returns the SQL condition that is true if the retention job must keep the parking session with the id `id`. The
  * retention job keeps open parking sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). If a
  * parking session ended at most `$days` days ago, the event or occupancy count that ended the session is at most
- * `$days` days old. The retention job therefore also keeps this parking event or occupancy count. If this event or
- * occupancy count were removed, the gateway would open the session again the next time that it computes the sessions.
+ * `$days` days old. The retention job therefore also keeps the parking event or occupancy count that ended the session.
+ * If the retention job removed the parking event or occupancy count that ended a session, the gateway would open the
+ * session again the next time that it computes the sessions.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
 
 /**
  * Removes expired occupancy counts. The retention job keeps occupancy counts for as many days as parking events. The
- * statement never removes the last occupancy count of a location, because the current occupancy depends on this count.
+ * SQL statement never removes the last occupancy count of a location, because the current occupancy depends on this
+ * count.
  */
 export const countRemoval = removal(
   'OccupancyCount',
@@ -92,11 +94,12 @@ export const countRemoval = removal(
 );
 
 /**
- * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired occupancy
- * count if it is the last occupancy count of its location, or if one of its vehicles is still inside. A kept occupancy
- * count can contain plates of vehicles that have left. The retention job may already have removed the exit events of
- * these vehicles. If the statement did not remove such plates, these vehicles would count as inside when the gateway
- * computes the sessions again. The statement keeps a plate if an open session, or a session that ended at most `$days`
+ * Removes from expired occupancy counts the plates of vehicles that have left. `countRemoval` keeps an expired
+ * occupancy count if it is the last occupancy count of its location, or if one of its vehicles is still inside. An
+ * expired occupancy count that the retention job keeps can contain plates of vehicles that have left. The retention job
+ * may already have removed the exit events of the vehicles that have left. If the retention job kept the plates of
+ * vehicles that have left, these vehicles would count as inside when the gateway computes the sessions again. The SQL
+ * statement keeps a plate in an occupancy count if an open parking session, or a session that ended at most `$days`
  * days ago, may belong to the vehicle with this plate. The parking session may have begun before the occupancy count,
  * and a camera may have misread the plate of the session.
  */
@@ -125,10 +128,12 @@ const endOfChangeAge = `${endOfAge} - interval '1 day'`;
 const oldestChanges = (locationId: string, count: number) =>
   `SELECT * FROM "WhitelistChange" c WHERE c."locationId" = ${locationId} ORDER BY c."changedIn", c.id LIMIT ${count}`;
 
-/** The statements that remove expired records, one statement for each number of days in `RetentionDays`. */
+/**
+ * The SQL statements that remove expired records, with one SQL statement for each retention period in `RetentionDays`.
+ */
 export const removals = {
-  // Most usage records are removed together with the partition of their day. The statement `usage` removes the expired
-  // usage records that are in the default partition, or are older than all daily partitions.
+  // Most usage records are removed together with the partition of their day. The SQL statement `usage` removes the
+  // expired usage records that are in the default partition, or are older than all daily partitions.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',
@@ -140,9 +145,9 @@ export const removals = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // A database trigger deletes a session together with the parking event or occupancy count that started the session.
-  // The retention job therefore keeps the parking event or occupancy count until the job may delete the session
-  // (`isStillNeeded`).
+  // A database trigger deletes a parking session together with the parking event or occupancy count that started the
+  // session. The retention job therefore keeps the parking event or occupancy count that started a session until the
+  // job may delete this session (`isStillNeeded`).
   events: removal(
     'ParkingEvent',
     'id',
@@ -158,10 +163,10 @@ export const removals = {
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
   // The gateway keeps whitelist changes for one day longer than a feed cursor is valid. A client with a valid feed
-  // cursor can therefore still read all whitelist changes after this cursor. The whitelist changes have no index by
-  // time, because an index would slow down every write to a whitelist. The statement therefore finds the oldest
-  // whitelist changes of each location with the primary key. The primary key begins with the location and the number of
-  // the transaction.
+  // cursor can therefore still read all whitelist changes after this cursor. The table of whitelist changes has no
+  // index by time, because such an index would slow down every write to a whitelist. The SQL statement therefore uses
+  // the primary key to find the oldest whitelist changes of each location. The primary key of the table
+  // `WhitelistChange` begins with the location and the number of the database transaction.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -178,10 +183,10 @@ export const removals = {
  * Cancels one batch of pending deliveries of disabled webhooks, and returns the number of cancelled deliveries. A
  * disabled webhook can still have pending deliveries if the process that disabled the webhook ended before it cancelled
  * all deliveries. A disabled webhook can also have pending deliveries if another transaction added a delivery while the
- * webhook was being disabled. The statement locks the webhooks before it cancels their deliveries, so that no client
- * can enable a webhook while the statement cancels its deliveries. The statement skips webhooks and deliveries that
- * another transaction is changing. Comments in src/webhooks/batch-statements.ts give the reasons for the subquery in
- * `LIMIT`, and for the array instead of a join.
+ * webhook was being disabled. The SQL statement locks the webhooks before it cancels their deliveries, so that no
+ * client can enable a webhook while the statement cancels its deliveries. The SQL statement skips webhooks and
+ * deliveries that another transaction is changing. Comments in src/webhooks/batch-statements.ts give the reasons for
+ * the subquery in `LIMIT`, and for the array instead of a join.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

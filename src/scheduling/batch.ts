@@ -5,8 +5,8 @@ const maxJoinedQuestions = 1000;
 
 /**
  * A function that gets a list of questions, and returns a list of answers in the same order. For example, each question
- * is an id, and each answer is the row with this id. If a question cannot be answered, the list contains an error
- * instead of the answer.
+ * is an id, and each answer is the row with this id. If the function cannot answer a question, its list of answers
+ * contains an error instead of the answer.
  */
 export type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
 

@@ -5,8 +5,8 @@ export const itemsPerPart = 250;
 
 /**
  * Creates a list of any length that a GraphQL resolver can return. The GraphQL executor processes the items of the
- * first chunk immediately. Before each further chunk, the executor yields to the event loop, so that a long list does
- * not block other requests.
+ * first chunk immediately. Before each of the following chunks, the executor yields to the event loop, so that a long
+ * list does not block other requests.
  */
 export function createChunkedList<Item>(items: readonly Item[]): readonly (Item | Promise<Item>)[] {
   let previousChunks: Promise<void> | undefined;

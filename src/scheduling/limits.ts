@@ -10,14 +10,15 @@ export interface SlotLimits {
    * owners of the tasks get slots in round-robin order.
    */
   owner: 'key' | 'location' | 'company' | 'client address';
-  /** The maximum number of running tasks of one owner. */
+  /** The maximum number of tasks of one owner that may run at the same time. */
   runningPerOwner: number;
-  /** The maximum number of running tasks of all owners together. */
+  /** The maximum number of tasks that may run at the same time, counted over all owners. */
   running: number;
   /**
-   * The limits for waiting tasks. `perOwner` is the maximum number of waiting tasks of one owner. `maxMs` is the
-   * maximum waiting time of a task, in milliseconds. `refusal` is the error message for a refused task. If `waiting` is
-   * omitted, any number of tasks may wait. If `maxMs` is omitted, the waiting time of a task has no limit.
+   * The limits for tasks that wait for a slot. `perOwner` is the maximum number of waiting tasks of one owner. `maxMs`
+   * is the maximum waiting time of a task, in milliseconds. `refusal` is the error message that a client gets when the
+   * gateway refuses the task. If `waiting` is omitted, any number of tasks may wait. If `maxMs` is omitted, the waiting
+   * time of a task has no limit.
    */
   waiting?: { perOwner: number; maxMs?: number; refusal: string };
   /**
@@ -28,13 +29,13 @@ export interface SlotLimits {
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
   yields: boolean;
-  /** The reason for the values of the limits, for the table in docs/decisions/concurrency.md. */
+  /** The reason why the limits have these values. The table in docs/decisions/concurrency.md shows this reason. */
   reason: string;
 }
 
 /**
- * The limits for tasks that need much processor time or memory. A task releases its slot after 2 s, even if the task
- * has not ended.
+ * The limits for tasks that need much processor time or memory. A task that needs much processor time or memory
+ * releases its slot after 2 s, even if the task has not ended.
  */
 const shortTasks = {
   owner: 'key',
@@ -49,22 +50,22 @@ const shortTasks = {
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
 /**
- * For each API key, the maximum number of imports, and the maximum number of batches of parking events, that may wait
- * for a slot.
+ * The maximum number of waiting imports of one API key, and also the maximum number of waiting parking event batches of
+ * one API key. They wait for a slot.
  */
 const waitingCalls = 20;
 
 /**
  * The maximum time for which an import or a batch of parking events waits for a slot, in milliseconds. The gateway
- * closes a connection after 125 s without data. If a request waited longer, it would change data although its client is
- * already disconnected.
+ * closes a connection after 125 s without data. A request that waits longer than 125 s would change data although the
+ * gateway has already closed the client's connection.
  */
 const maxCallWaitMs = 60_000;
 
 /**
  * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md contains the same limits.
- * For many kinds of tasks, any number of tasks may wait for a slot. Each waiting task belongs to a request in progress,
- * and the limits for `requests` already limit the number of requests in progress.
+ * For many kinds of tasks, any number of tasks may wait for a slot. Each waiting task belongs to a request in progress.
+ * The slot limits with the name `requests` already limit how many requests are in progress.
  */
 export const slotLimits = {
   requests: {
@@ -84,7 +85,7 @@ export const slotLimits = {
     task: 'requests with a body of 16 KiB to 1 MiB, for each surface',
     running: 32,
     reason:
-      'The bodies in all 32 slots take at most 32 MiB of memory together. With fewer slots, requests that wait for a locked location could occupy all slots.',
+      'The 32 request bodies that can hold a slot at the same time take at most 32 MiB of memory together. With fewer slots, requests that wait for a locked location could occupy all slots.',
   },
   largeBodies: {
     ...shortTasks,
@@ -122,7 +123,8 @@ export const slotLimits = {
     ...shortTasks,
     task: 'database reads of a part of a streamed list, except the first part',
     running: 2,
-    reason: 'Other requests run between two parts of a list, even while clients read many long lists.',
+    reason:
+      'The gateway process handles other requests between two parts of a list, even while clients read many long lists.',
   },
   largeValueReads: {
     ...shortTasks,
@@ -147,7 +149,7 @@ export const slotLimits = {
       refusal: `More than ${waitingCalls} imports of this key are waiting, or earlier imports take too long, please try again later`,
     },
     reason:
-      'Each import uses a database connection for seconds, and other requests also need connections. The rows of a waiting import are in memory.',
+      'Each import uses a database connection for seconds, and other requests also need connections. While an import waits for the slot, its rows are in memory.',
   },
   eventBatches: {
     ...shortTasks,
@@ -160,11 +162,11 @@ export const slotLimits = {
       refusal: `More than ${waitingCalls} batches of this key are waiting, or earlier batches take too long, please try again later`,
     },
     reason:
-      'Each batch uses a database connection, and other requests also need connections. A batch that takes longer than 2 s waits for other changes of its location. The rows of a waiting batch are in memory.',
+      'Each batch uses a database connection, and other requests also need connections. If a batch of parking events takes longer than 2 s, it is waiting for other changes of the same location. While a batch of parking events waits for the slot, its rows are in memory.',
   },
   /**
-   * Callers must first check that the location is in the scope of the API key, so that an API key cannot fill the queue
-   * of another company's location.
+   * Callers must first check that the location is in the scope of the API key. Otherwise, an API key could fill the
+   * queue of waiting changes for another company's location.
    */
   locationChanges: {
     ...wholeTasks,
@@ -189,6 +191,6 @@ export const slotLimits = {
       refusal: 'Too many lookups of host names are in progress for this company',
     },
     reason:
-      '10 look-ups are half of the 20 concurrent delivery attempts of a company. There is no limit for all companies together, because with such a limit, unresponsive name servers of some companies would delay the other companies. Each look-up belongs to an attempt or request in progress, and a company has fewer than 100 attempts and requests in progress.',
+      'The limit of 10 host name look-ups is half of the 20 delivery attempts that a company can have at the same time. The host name look-ups of all companies together have no limit. With such a limit, unresponsive name servers of some companies would delay the other companies. Each DNS look-up belongs to a delivery attempt or a request in progress, and a company has fewer than 100 of them in progress.',
   },
 } as const satisfies Record<string, SlotLimits>;

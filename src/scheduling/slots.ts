@@ -9,7 +9,8 @@ import { yieldToEventLoop } from './yield.ts';
 export interface Slots {
   /**
    * Runs a task as soon as a slot is free. Tasks of one owner start in the order in which `run` was called. The owners
-   * get free slots in round-robin order, so that an owner with many tasks cannot block the other owners.
+   * of waiting tasks (such as API keys) get free slots in round-robin order. An owner with many tasks therefore cannot
+   * block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
    * @param options.mayRefuse whether `run` may refuse the task. For example, `mayRefuse` must be false for a task that

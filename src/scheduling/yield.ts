@@ -4,8 +4,8 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 const busyMs = 3;
 
 /**
- * The maximum number of times that a long task checks, during one pause, whether the event loop is still busy. After
- * `maxChecks` checks, the long task continues even in a busy process.
+ * The maximum number of times that a long task checks whether the event loop is still busy. The limit applies to one
+ * pause of the task. After `maxChecks` checks, the long task continues even in a busy process.
  */
 const maxChecks = 20;
 
@@ -26,12 +26,12 @@ let requestsInProgress = 0;
 
 /**
  * The number of long tasks that are currently waiting in `yieldToEventLoop`. While a long task waits in
- * `yieldToEventLoop`, the request of the task is in progress, but does no work.
+ * `yieldToEventLoop`, its request still counts as a request in progress, but does no work.
  */
 let yieldingTasks = 0;
 
 /**
- * Reports that the process has begun to answer a request. While a request is in progress, the long tasks of other
+ * Reports that the process has begun to answer a request. While this request is in progress, the long tasks of other
  * requests pause from time to time.
  *
  * @returns a function that the caller must call once, when the request ends
@@ -52,7 +52,7 @@ const lastRequestsMs = 2_000;
 /**
  * Waits until no request is in progress, but at most `lastRequestsMs`.
  *
- * @returns the number of requests that are still in progress
+ * @returns the number of requests that are still in progress after the wait
  */
 export async function waitForLastRequests(): Promise<number> {
   const endsAt = performance.now() + lastRequestsMs;
@@ -61,16 +61,16 @@ export async function waitForLastRequests(): Promise<number> {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. If no other request is in progress, the long task
- * continues as soon as the event loop has accepted new requests. While other requests are in progress, the long task
- * waits until the event loop has no other work, but at most `maxYieldMs`. A long task without pauses would delay all
- * messages that the process exchanges with clients, Redis and the database.
+ * Yields to the event loop between two parts of a long task. If no other request is in progress, a long task that
+ * yields continues as soon as the event loop has accepted new requests. While other requests are in progress, the long
+ * task waits until the event loop has no other work, but at most `maxYieldMs`. A long task without pauses would delay
+ * all messages that the process exchanges with clients, Redis and the database.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // The first iteration of the event loop can end before the event loop reads the sockets. The second iteration
-    // always reads the sockets.
+    // The first iteration of the event loop can end without reading the sockets. The second iteration always reads the
+    // sockets.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

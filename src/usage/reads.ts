@@ -23,8 +23,8 @@ const tooMuchUsage = new ServiceError(
 );
 
 /**
- * A query for the hourly usage of an API key. The first hour contains the time `from`, and the last hour starts before
- * the time `to`.
+ * A query for the hourly usage of an API key. The result begins with the hour that contains the time `from`, and ends
+ * with the last hour that starts before the time `to`.
  */
 export interface UsageQuestion {
   apiKeyId: string;
@@ -48,8 +48,8 @@ export interface DeprecatedUse extends DeprecatedOperation {
 }
 
 /**
- * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The GraphQL field `usage`
- * can also cover at most this number of days.
+ * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The time range of the
+ * GraphQL field `usage` also has at most this number of days.
  */
 export const deprecatedUseDays = 31;
 
@@ -57,9 +57,9 @@ export const deprecatedUseDays = 31;
 export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /**
- * Creates the functions that read usage. If a request calls `byHour` several times in one iteration of the event loop,
- * the calls share SQL statements. Calls of `deprecatedUse` in one iteration of the event loop share one SQL statement,
- * even if the calls come from different requests.
+ * Creates the functions that read the usage of API keys from the database. If a request calls `byHour` several times in
+ * one iteration of the event loop, the calls share SQL statements. Calls of `deprecatedUse` in one iteration of the
+ * event loop share one SQL statement, even if the calls come from different requests.
  *
  * @param options.deprecated the operations that `deprecatedUse` counts
  */
@@ -73,8 +73,8 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
   }
 
   /**
-   * Answers all usage queries of one request together. Returns `undefined` when the results have more than
-   * `maxUsageRows` rows in total.
+   * Answers all usage queries of one request together. Returns `undefined` when all usage queries together return more
+   * than `maxUsageRows` rows.
    */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
     const answers = questions.map((): UsageBucket[] => []);

@@ -11,8 +11,8 @@ export type Usage = Omit<UsageRecord, 'id'>;
 /** Writes a usage record for every request. */
 export interface UsageRecorder {
   /**
-   * Accepts the usage record of a request. The recorder writes the record to the database within a second, together
-   * with other records.
+   * Accepts the usage record of a request. The recorder writes the usage record to the database within a second,
+   * together with other usage records.
    */
   record(usage: Usage): void;
   /** Writes the waiting usage records to the database. */
@@ -30,7 +30,7 @@ const writeIntervalMs = 1000;
 const maxRecordsPerStatement = 500;
 /**
  * The maximum number of usage records that the process keeps in memory while the database is unreachable. If more usage
- * records are waiting, the oldest records are dropped, and the log contains the number of dropped records.
+ * records than this maximum are waiting, the recorder drops the oldest records, and logs the number of dropped records.
  */
 const maxKeptRecords = 100_000;
 
@@ -95,7 +95,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
 
   /**
    * Halves the size of the next batch of usage records, because the database has rejected the current batch. If the
-   * rejected batch has only one record, the function drops this record.
+   * database rejected a batch with only one usage record, the function drops this usage record.
    */
   function isolateRejectedRecord(error: unknown): void {
     if (sent > 1) {
@@ -112,7 +112,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
 
   /**
    * Drops the oldest usage records from the list `waiting`. If `drop` removes usage records of the current batch, the
-   * batch becomes shorter. The recorder never adds other records to a batch that it has already sent.
+   * batch becomes shorter. The recorder never adds other usage records to a batch that it has already sent.
    */
   function drop(count: number): void {
     waiting = waiting.slice(count);
@@ -133,8 +133,9 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     record(usage) {
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
-      // immediately. If the list is longer than one batch, the database is probably unreachable. The recorder then
-      // tries to write the list only at regular intervals.
+      // immediately. If the list of waiting usage records is longer than one batch, the database is probably
+      // unreachable. While the list is longer than one batch, the recorder tries to write the list only at regular
+      // intervals.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

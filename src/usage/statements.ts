@@ -4,11 +4,11 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that write and read usage records, and that create and drop the partitions of their table.
 
 /**
- * Writes a batch of usage records. When the database does not answer, the usage recorder sends the same batch again.
- * Each usage recorder numbers its batches, so that the statement can skip a batch that is already in the database. Each
- * insert locks the row of its usage recorder, so concurrent inserts for the same recorder wait for each other. A
- * database trigger adds the new usage records to the totals (`UsageTotal`). The database trigger always locks the rows
- * of `UsageTotal` in the same order, so that processes cannot deadlock.
+ * Writes a batch of usage records. When the database does not answer, the usage recorder sends the same batch of usage
+ * records again. Each usage recorder numbers its batches, so that the SQL statement can skip a batch that is already in
+ * the database. Each insert locks the row of its usage recorder, so concurrent inserts for the same recorder wait for
+ * each other. A database trigger adds the new usage records to the totals (`UsageTotal`). The database trigger always
+ * locks the rows of `UsageTotal` in the same order, so that processes cannot deadlock.
  */
 export const insertUsage = namedStatement(
   'usage-insert',
@@ -38,9 +38,9 @@ export const insertUsage = namedStatement(
 );
 
 /**
- * The maximum number of usage rows that one response contains. A response with more rows would take the process so much
- * time that other requests would have to wait. For example, an API key that uses 25 operations in every hour has about
- * 18,600 usage rows in a month.
+ * The maximum number of usage rows that one response contains. A response with more than `maxUsageRows` rows would take
+ * the process so much time that other requests would have to wait. For example, an API key that uses 25 operations in
+ * every hour has about 18,600 usage rows in a month.
  */
 export const maxUsageRows = 20_000;
 
@@ -52,9 +52,9 @@ export const rowsPerPart = 1_000;
 
 /**
  * SQL that reads usage totals. A GraphQL response may contain the field `usage` several times, for several API keys.
- * One SQL statement reads the usage totals for all of these fields. For each field `usage`, the SQL starts after the
- * rows that the process has already read. The rows of the query result are in the same order as the fields `usage` in
- * the response.
+ * One SQL statement reads the usage totals for all fields `usage` of a GraphQL response. For each field `usage`, the
+ * SQL skips the rows that the process has already read. The rows of the query result are in the same order as the
+ * fields `usage` in the response.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}
@@ -92,7 +92,7 @@ export const usageByHour = namedStatement(
   ),
 );
 
-/** Counts the rows that several usage queries return. The count stops at `maxUsageRows` + 1 rows. */
+/** Counts the rows that several usage queries return. The SQL statement counts at most `maxUsageRows` + 1 rows. */
 export const countUsage = namedStatement(
   'usage-count',
   `SELECT count(*)::int AS count FROM (${unreadRows('', maxUsageRows + 1)}) AS counted`,
@@ -115,8 +115,8 @@ export const usageOfOperations = namedStatement(
 // The migration `usage_partitions` defines the SQL functions `prepare_usage_partitions` and `drop_usage_partitions`.
 
 /**
- * Creates the missing partitions for today and the next `$days` days. If several processes create partitions at the
- * same time, they wait for each other.
+ * Creates the missing partitions of usage records for today and the next `$days` days. If several processes create
+ * partitions at the same time, they wait for each other.
  */
 export const preparePartitions = namedStatement(
   'usage-partitions-prepare',
@@ -126,8 +126,8 @@ export const preparePartitions = namedStatement(
 );
 
 /**
- * Drops the partitions whose time range ended at least `$days` days ago. If another process is already dropping
- * partitions, the statement drops nothing.
+ * Drops the partitions of usage records whose time range ended at least `$days` days ago. If another process is already
+ * dropping partitions, the SQL statement drops no partition.
  */
 export const dropPartitions = namedStatement(
   'usage-partitions-drop',

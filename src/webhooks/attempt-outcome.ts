@@ -9,8 +9,8 @@ import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
 import { acceptStatement, maxDurationMs } from './statements.ts';
 
 /**
- * The result of one attempt to deliver a message: the HTTP status of the response, or an error. The acknowledgement of
- * a pulled message has neither a response nor an error, so its `httpStatus` and `error` are null.
+ * The result of one attempt to deliver a webhook message: the HTTP status of the response, or an error. The
+ * acknowledgement of a pulled message has neither a response nor an error, so its `httpStatus` and `error` are null.
  */
 export interface AttemptResult {
   httpStatus: number | null;
@@ -27,13 +27,13 @@ export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 /** The result of storing a delivery attempt in the database. */
 interface StoredAttempt {
   /**
-   * The state of the delivery after the attempt. If a client deleted the delivery during the attempt, the outcome is
-   * `failed`.
+   * The state of the webhook delivery after the attempt. If a client deleted the webhook delivery during the attempt,
+   * the outcome is `failed`.
    */
   outcome: AttemptOutcome;
   /**
-   * Whether the attempt disabled the webhook. If the attempt disabled the webhook, the caller must call
-   * `cancelPending`.
+   * Whether the delivery attempt disabled the webhook. If the delivery attempt disabled the webhook, the caller of this
+   * function must call `cancelPending`.
    */
   hasDisabled: boolean;
 }
@@ -45,7 +45,7 @@ export const isAccepted = ({ httpStatus }: AttemptResult) =>
   httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 
 /**
- * The HTTP status of a response with which a receiver refuses all further messages (Standard Webhooks, "Responses").
+ * The HTTP status of a response in which a receiver refuses all later messages (Standard Webhooks, "Responses").
  */
 const goneStatus = 410;
 
@@ -88,10 +88,10 @@ async function endFailure(
 }
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. If a client requests during the delivery attempt
- * that the gateway resend the message, the message stays pending. Before this request, the client may have changed the
- * URL of the webhook. The receiver at the new URL has then not got the message. If a client has deleted the webhook,
- * the function stores nothing.
+ * Stores that the receiver of a push webhook has accepted a message. If a client requests to resend the message while
+ * the delivery attempt runs, the message stays pending. Before the client requested to resend the message, it may have
+ * changed the URL of the webhook. In this case, the receiver at the new URL has not got the message. If a client has
+ * deleted the webhook, the function stores nothing.
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -125,8 +125,9 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // `now` is the time at which this transaction began. If another transaction claimed the message later, `claimedAt`
-    // is later than `now`, and the difference is negative. The gateway then stores the duration 0.
+    // `now` is the time at which this transaction began. If another transaction claimed the message after this time,
+    // `claimedAt` is later than `now`, and the computed duration is negative. When the computed duration is negative,
+    // the gateway stores the duration 0.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   if (attempts.length === 0) return [];
@@ -142,11 +143,12 @@ export async function storeAcknowledgements(
 }
 
 /**
- * Stores whether a delivery attempt has delivered its webhook message. After a failed attempt, the function either
- * schedules the next attempt or marks the delivery as failed. The function disables the webhook if the receiver
- * responds with the status `goneStatus`, or has accepted no message for `disableAfterFailingDays` days after a failed
- * attempt. All times of a delivery and its attempts come from the clock of the database. Every transaction that changes
- * a webhook and its deliveries first changes or locks the webhook, so that two transactions cannot deadlock.
+ * Stores the result of a delivery attempt: whether the attempt delivered the webhook message. If the attempt failed,
+ * the function either schedules the next attempt or marks the delivery as failed. The function disables the webhook if
+ * the receiver responds with the status `goneStatus`, or has accepted no message for `disableAfterFailingDays` days
+ * after a failed attempt. All times of a delivery and its attempts come from the clock of the database. Every
+ * transaction that changes a webhook and its deliveries first changes or locks the webhook, so that two transactions
+ * cannot deadlock.
  */
 export async function storeOutcome(
   prisma: PrismaClient,
@@ -162,8 +164,8 @@ export async function storeOutcome(
 
     const now = await databaseNow(transaction);
     await lockRow(transaction, 'Webhook', webhookId);
-    // A client may have changed the URL of the webhook during the attempt. A failed attempt at the previous URL must
-    // not disable the webhook, because the receiver at the new URL may work.
+    // During the delivery attempt, a client may have changed the URL of the webhook. A failed attempt at the previous
+    // URL must not disable the webhook, because the receiver at the new URL may work.
     const webhook = await transaction.webhook.findUnique({ where: { id: webhookId, url } });
     if (webhook && !webhook.failingSince) {
       await transaction.webhook.update({ where: { id: webhookId }, data: { failingSince: now } });
@@ -195,7 +197,7 @@ export async function storeOutcome(
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
       // The retry delay depends on the time since the first delivery attempt. If a client has requested to resend the
-      // message, only the delivery attempts after this request count.
+      // message, the gateway ignores the delivery attempts before this request.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },
@@ -205,15 +207,15 @@ export async function storeOutcome(
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
       // The status of the delivery can have changed during the attempt, for example because a client has disabled the
-      // webhook or acknowledged the message. The gateway therefore checks the status again. If the lease has ended,
-      // another worker, or a client that pulls messages, can already have claimed the delivery. The failed delivery
-      // attempt must not shorten the new lease. The gateway therefore also checks that `nextAttemptAt` is still the end
-      // of the lease of the failed attempt. `claimedAt` does not identify the lease, because workers never change
-      // `claimedAt` of a pull message.
+      // webhook or acknowledged the message. The gateway therefore checks the status of the delivery again. If the
+      // lease has ended, another worker, or a client that pulls messages, can already have claimed the delivery. The
+      // result of the failed delivery attempt must not shorten a lease that began after this attempt. The gateway
+      // therefore also checks that `nextAttemptAt` is still the end of the lease of the failed attempt. `claimedAt`
+      // does not identify the lease, because workers never change `claimedAt` of a pull message.
       where: { id, nextAttemptAt: leaseEndsAt, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
-      // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, and thus ends the lease of the
-      // worker. If a client then requests to resend the message, a worker can send the message without waiting for the
-      // end of the lease.
+      // When a delivery has finally failed, the gateway sets `nextAttemptAt` to the current time, and thus ends the
+      // lease of the worker. If a client then requests to resend the message, a worker can send the message without
+      // waiting for the end of the lease.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });

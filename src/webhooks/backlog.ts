@@ -11,17 +11,18 @@ export interface WebhookBacklog {
   /** The age of the oldest pending delivery in seconds. */
   oldestSeconds: number;
   /**
-   * The longest time that a due delivery has waited for a worker, in seconds. `overdueSeconds` ignores the messages of
-   * pull webhooks, because these messages wait for a client and not for a worker.
+   * The longest time that a due webhook delivery has waited for a webhook worker, in seconds. `overdueSeconds` ignores
+   * the messages of pull webhooks, because these messages wait for a client and not for a worker.
    */
   overdueSeconds: number;
 }
 
-/** The maximum number of pending deliveries that the gateway counts, so that counting does not burden the database. */
+/** The gateway counts at most this number of pending deliveries, so that counting does not burden the database. */
 const maxCountedDeliveries = 100_000;
 
 /**
- * Reads the number and the ages of the pending deliveries. The database computes the ages with its own clock.
+ * Reads the number and the ages of the pending deliveries. The database uses its own clock to compute how long the
+ * deliveries have been pending.
  *
  * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the result
  *   describes only this number of pending deliveries, which the database chooses arbitrarily

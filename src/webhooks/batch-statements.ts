@@ -10,17 +10,18 @@ import { namedStatement } from '../database/named-statement.ts';
 export const maxBatchDeliveries = 1000;
 
 /**
- * SQL that limits a query to one batch. The batch size is in a subquery, so that the query planner of the database does
- * not know the batch size. The planner then reads the deliveries in the order of an index, and stops after one batch.
- * If the planner knew the batch size, the embedded database would sort all deliveries of the webhook for each batch.
- * The embedded database would choose this plan because it has no statistics about its tables.
+ * SQL that limits a query to one batch of webhook deliveries. The batch size is in a subquery, so that the query
+ * planner of the database does not know the batch size. The planner then reads the deliveries in the order of an index,
+ * and stops after one batch. If the planner knew the batch size, the embedded database would sort all deliveries of the
+ * webhook for each batch. If the planner knew the batch size, the embedded database would choose this plan, because it
+ * has no statistics about its tables.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
 /**
  * The SQL condition for deliveries `d` whose ids are in the common table expression `batch`. The SQL condition compares
- * the ids with an array instead of using a join. With a join, PostgreSQL could read all deliveries of all webhooks,
- * because the query planner does not know the size of the batch.
+ * the ids with an array, and does not join the deliveries with `batch`. With a join, PostgreSQL could read all
+ * deliveries of all webhooks, because the query planner does not know the size of the batch.
  */
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
@@ -45,8 +46,8 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes the pending deliveries of the webhook last. If the process ends before the last batch, the webhook
- * still exists, and the gateway can still send the pending messages of the webhook.
+ * statement removes the pending deliveries of a webhook only after all other deliveries of this webhook. If the process
+ * ends before it removes the last batch, the webhook still exists, and the gateway can still send its pending messages.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -63,14 +64,15 @@ export const removeBatch = namedStatement(
 /**
  * The SQL condition that is true for a delivery `d` of a pull webhook if no client has acknowledged the message. A
  * client that has pulled an unacknowledged message can still acknowledge the message, even after the end of the lease.
- * A request to resend the message therefore does not change the due time and `claimedAt` of the delivery.
+ * When a client requests to resend the message, the statement therefore does not change the due time and `claimedAt` of
+ * the delivery.
  */
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
 /**
- * The beginning of an SQL statement that schedules the deliveries `d` again. The deliveries are due immediately, except
- * deliveries that meet the condition `isUnacknowledged`. The gateway tries for `$retryDays` days to deliver the
- * messages.
+ * The beginning of an SQL statement that schedules webhook deliveries (`d`) again. These deliveries become due
+ * immediately, except deliveries that meet the condition `isUnacknowledged`. The gateway tries for `$retryDays` days to
+ * deliver the messages.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
@@ -95,12 +97,13 @@ export interface ResentBatch {
 }
 
 /**
- * Schedules undelivered messages of a webhook again. The statement selects undelivered messages that the gateway tried
- * to deliver between `$since` and `$until`. The statement also selects failed and cancelled deliveries that were
- * created between `$since` and `$until`. The statement does not select messages about the events in the list
- * `$unreadable`. The statement reads one batch of deliveries of the webhook: the first deliveries whose ids are greater
- * than `$after`. The statement looks for delivery attempts in a subquery with `LIMIT 1`. If the statement used `EXISTS`
- * instead of this subquery, PostgreSQL could read the delivery attempts of all webhooks.
+ * Schedules undelivered messages of a webhook again. The statement selects each message that was not delivered although
+ * the gateway tried to deliver it between `$since` and `$until`. The statement also selects failed and cancelled
+ * deliveries that were created between `$since` and `$until`. The statement does not select messages about the events
+ * in the list `$unreadable`. The statement reads one batch of deliveries of the webhook: the first deliveries whose ids
+ * are greater than `$after`. To look for the delivery attempts of a delivery, the statement uses a subquery with `LIMIT
+ * 1`. If the statement used `EXISTS` instead of this subquery, PostgreSQL could read the delivery attempts of all
+ * webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

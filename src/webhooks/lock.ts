@@ -30,7 +30,8 @@ export async function findWebhook(
 }
 
 /**
- * Locks a webhook until the transaction ends. Other transactions can still add deliveries to the locked webhook.
+ * Locks a webhook in the database until the transaction ends. Other transactions can still add deliveries to the locked
+ * webhook.
  *
  * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
  */

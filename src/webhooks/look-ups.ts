@@ -65,8 +65,8 @@ export function createLookups(resolve: Resolve): Lookups {
           return lookUp(hostname, signal);
         };
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
-        // A DNS look-up that waits for a slot stays in the queue even after it is aborted. When an aborted DNS look-up
-        // gets a slot, the look-up ends without a DNS request.
+        // A DNS look-up that waits for a slot stays in the queue even after it is aborted. When the queue gives a slot
+        // to an aborted DNS look-up, the look-up ends without a DNS request.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
         slots.run(company, work).then(fulfil, fail);
       }),

@@ -14,19 +14,23 @@ const listingEvents: readonly string[] = [
 ] satisfies WebhookEvent[];
 
 /**
- * Whether the audit records of a webhook event contain long lists. Webhook messages contain only the lengths of long
- * lists.
+ * Whether the audit records of this type of webhook event contain long lists. Webhook messages contain only the lengths
+ * of long lists.
  */
 export const isListing = (type: string): boolean => listingEvents.includes(type);
 
-/** SQL for the changes of the audit record `r`, in which each list is replaced by the length of the list. */
+/**
+ * The SQL expression that returns the changes in the audit record `r`, with the length of each list in place of the
+ * list.
+ */
 const withCounts = `(
         SELECT jsonb_object_agg(name, CASE jsonb_typeof(value) WHEN 'array' THEN to_jsonb(jsonb_array_length(value)) ELSE value END)
         FROM jsonb_each(r.changes) AS field(name, value))`;
 
 /**
- * Returns SQL for `data.changes` of a webhook message about the audit record `r`. PostgreSQL counts the items of long
- * lists, so that the gateway process does not parse the lists. Parsing would delay other requests.
+ * Returns the SQL expression for the field `data.changes` of the webhook message about the audit record `r`. PostgreSQL
+ * counts the items of long lists, so that the gateway process does not parse the lists. If the gateway process parsed
+ * long lists, other requests would have to wait.
  *
  * @param type the SQL expression for the type of the webhook message
  */
@@ -39,14 +43,14 @@ const readCounts = namedStatement(
 );
 
 /**
- * The maximum number of audit records in one statement that counts the items of lists. A larger number would make other
- * requests wait long.
+ * The maximum number of audit records in one statement that counts the items of lists. If one statement counted the
+ * items of more audit records, other requests would have to wait too long.
  */
 const maxJoinedRecords = 10;
 
 /**
- * Creates the function that reads the changes of an audit record by the id of the record. The function replaces each
- * list in the changes by the length of the list.
+ * Creates the function that takes the id of an audit record and reads the changes in this audit record. The created
+ * function replaces each list in the changes of the audit record with the length of the list.
  */
 export const createChangesWithCounts = (sql: Sql): ((eventId: string) => Promise<JsonValue>) =>
   createQueryBatch(async (ids: readonly string[]) => {

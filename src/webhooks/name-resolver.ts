@@ -36,7 +36,7 @@ export function addressesInHosts(file: string, hostname: string): LookupAddress[
   });
 }
 
-/** Returns the error message of a failed DNS look-up. The owner of the webhook can see this message. */
+/** Returns the error message of a failed DNS look-up. The owner of the webhook can see this error message. */
 function failureMessage(hostname: string, code: string | undefined): string {
   if (code === NOTFOUND || code === NODATA) return `The host name ${hostname} has no address`;
   if (code === TIMEOUT || code === CANCELLED) return `The name server of ${hostname} did not answer`;

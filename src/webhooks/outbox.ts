@@ -5,12 +5,13 @@ import type { Message } from './payload.ts';
 import { claimDueStatement, releaseStatement } from './statements.ts';
 
 // The outbox is the table of pending webhook deliveries. A database trigger (migration `webhooks`) adds the webhook
-// deliveries of each change to the outbox, in the transaction of the change. Due times and leases always use the clock
-// of the database, never the clock of a process.
+// deliveries of each change to the outbox, in the transaction of the change. Due times and leases of webhook deliveries
+// always use the clock of the database, never the clock of a process.
 
 /**
  * The number of days for which the gateway retries a failed delivery. The database trigger that adds deliveries to the
- * outbox contains the same number of days. A change of `retryDays` therefore needs a change of this trigger.
+ * outbox contains the same number of days. If you change `retryDays`, you must therefore also change this database
+ * trigger.
  */
 export const retryDays = 3;
 /** The time for which the gateway retries a failed delivery, in milliseconds. */
@@ -27,14 +28,17 @@ export interface ClaimedDelivery extends Message {
   owner: string;
   /** Whether the webhook's last delivery attempt failed. */
   failing: boolean;
-  /** The URL to which the message is posted; null for pull delivery. */
+  /** The URL to which the gateway posts the webhook message; null if clients pull the messages of this webhook. */
   url: string | null;
   /** The encrypted signing secret of the webhook. */
   secret: string;
   /** The encrypted previous signing secret; null if its grace period is over, or if the secret was never changed. */
   formerSecret: string | null;
   claimedAt: Date;
-  /** The end of the lease. The delivery still has this lease as long as its `nextAttemptAt` equals `leaseEndsAt`. */
+  /**
+   * The time at which the worker's lease on the delivery ends. The worker still has the lease on the delivery as long
+   * as `nextAttemptAt` of the delivery equals `leaseEndsAt`.
+   */
   leaseEndsAt: Date;
   /** The trace context of the change that caused the message; null when the change was not traced. */
   traceparent: string | null;
@@ -42,8 +46,8 @@ export interface ClaimedDelivery extends Message {
 
 /**
  * Claims due webhook deliveries for a worker, but not more deliveries than the limits on concurrent attempts allow. The
- * worker gets a lease on the claimed deliveries. If the worker dies, another worker claims the deliveries after the
- * lease has ended.
+ * worker gets a lease on each delivery that it claims. If the worker dies, another worker claims the deliveries after
+ * the lease has ended.
  *
  * @param inFlight the deliveries that this worker is sending
  */
@@ -59,7 +63,7 @@ export function claimDue(sql: Sql, inFlight: readonly ClaimedDelivery[]): Promis
 
 /**
  * Releases a claimed delivery without an attempt, so that any worker may claim the delivery again. If another worker or
- * a pulling client has claimed the delivery since then, the new lease stays unchanged.
+ * a pulling client has already claimed the delivery again, `release` does not change this newer lease.
  *
  * @param afterSeconds the number of seconds after which a worker may claim the delivery again; 0 means immediately
  */
@@ -72,8 +76,9 @@ export async function release(
 }
 
 /**
- * Disables a webhook. As soon as the caller has committed its transaction, the gateway sends no further messages of the
- * webhook. After the commit, the caller must cancel the pending deliveries of the webhook with `cancelPending`.
+ * Disables a webhook. After the caller has committed its transaction, the gateway sends no more messages of the
+ * disabled webhook. After the commit, the caller must cancel the pending deliveries of the webhook with
+ * `cancelPending`.
  *
  * @returns false when the webhook was already disabled
  */
@@ -88,10 +93,10 @@ export async function disableWebhook(transaction: Transaction, id: string): Prom
 
 /**
  * Cancels the pending deliveries of a disabled webhook in batches. The function stops when another request has enabled
- * or deleted the webhook. If the process ends before all deliveries are cancelled, the retention job cancels the
- * remaining deliveries. The gateway also cancels the remaining deliveries when a client enables or disables the
- * webhook. The retention job also cancels deliveries that another transaction added while the webhook was being
- * disabled.
+ * or deleted the webhook. If the gateway process ends before it has cancelled all deliveries, the retention job cancels
+ * the remaining deliveries. When a client enables or disables a webhook, the gateway also cancels the deliveries of the
+ * webhook that are still pending. The retention job also cancels deliveries that another transaction added while the
+ * webhook was being disabled.
  *
  * @param signal a signal that stops the function after the current batch
  */

@@ -71,10 +71,11 @@ const rowRule = <Column extends string>(
 
 const version = z.int().min(1).optional().meta({
   description:
-    'The version of the object, which increases by 1 with each change. Messages of older gateway releases do not contain this field.',
+    'The version of the object, which increases by 1 with each change. Webhook messages from older releases of the gateway do not contain this field.',
 });
 /**
- * Makes the schema of a column optional, because webhook messages of older gateway releases do not contain the column.
+ * Makes the schema of a column optional, because webhook messages from older gateway releases do not contain the
+ * column.
  */
 const later = (rule: z.ZodType) => rule.nullable().optional();
 const weeklyHours = z.object({
@@ -106,11 +107,11 @@ const location = rowRule(Prisma.LocationScalarFieldEnum, {
   timezone: text,
   longestStayHours: count.nullable().optional().meta({
     description:
-      'The maximum stay of a vehicle in hours. Messages of older gateway releases do not contain this field.',
+      'The maximum stay of a vehicle in hours. Webhook messages from older releases of the gateway do not contain this field.',
   }),
   announcedFull: z.boolean().optional().meta({
     description:
-      'Whether the location was full when the gateway last sent `location.full` or `location.available`. Messages of older gateway releases do not contain this field.',
+      'Whether the location was full when the gateway last sent `location.full` or `location.available`. Webhook messages from older releases of the gateway do not contain this field.',
   }),
   version,
   ...times,
@@ -180,7 +181,7 @@ const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
 
 const insideCounted = z.object({
   countedAt: instant,
-  vehicles: count.meta({ description: 'The number of vehicles that were counted.' }),
+  vehicles: count.meta({ description: 'The number of vehicles in the occupancy count.' }),
   opened: count.meta({
     description:
       'The number of sessions that `setInside` opened, because a counted vehicle had no open session.',
@@ -250,8 +251,8 @@ export const messageTypes = Object.keys(changesRules) as MessageType[];
 
 /**
  * Returns the schema of the body of a webhook message of the given type. For the API reference, `z.toJSONSchema`
- * converts the schema to JSON Schema. The test test/webhooks/payload.test.ts checks real webhook messages against the
- * schema.
+ * converts the Zod schema to JSON Schema. The test test/webhooks/payload.test.ts checks real webhook messages against
+ * the schema.
  */
 export const messageRule = (type: MessageType) =>
   z.object({

@@ -29,7 +29,7 @@ export interface PulledMessage
 
 /**
  * A claimed webhook delivery. If an earlier lease of the message ended without an acknowledgement, `unacknowledgedMs`
- * is the length of the earlier lease in milliseconds. Without an earlier lease, `unacknowledgedMs` is null.
+ * is the length of the earlier lease in milliseconds. If the message had no earlier lease, `unacknowledgedMs` is null.
  */
 type Pulled = ClaimedDelivery & { unacknowledgedMs: number | null };
 

@@ -59,7 +59,7 @@ export function createWebhookReads(services: { prisma: PrismaClient; sql: Sql; c
 
     /**
      * Returns the body of the webhook message that belongs to a delivery. A webhook message describes a change of data.
-     * If the API key has no permission to read the changed data, the result is null.
+     * If the API key has no permission to read the data that the message describes, the result is null.
      */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },

@@ -85,18 +85,19 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           where: { id: deliveryId },
           include: withAttempts,
         });
-        // If the retention job has meanwhile removed the delivery, the query finds no delivery.
+        // If the retention job has removed the webhook delivery in the meantime, the query finds no delivery.
         if (!delivery) throw deliveryNotFound(deliveryId);
         return delivery;
       });
     },
 
     /**
-     * Resends the messages that the receiver of a webhook did not accept. The function resends a message if the gateway
-     * tried to deliver it in the time range and it is still undelivered. The function also resends the message of each
-     * delivery that was created in the time range and then failed or was cancelled. The function does not resend
-     * messages that the API key may not read. The function resends the messages in batches. The transaction of the last
-     * batch also writes the audit record.
+     * Resends the webhook messages that the receiver of a webhook did not accept. The function resends a webhook
+     * message if the gateway tried to deliver it in the given time range and the receiver has not yet accepted it. The
+     * function also resends the message of each webhook delivery that was created in the given time range and then
+     * failed or was cancelled. The function does not resend messages that the API key may not read. The function
+     * resends the messages in batches. The transaction that resends the last batch of messages also writes the audit
+     * record.
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again

@@ -14,8 +14,8 @@ import { advisoryLocks } from '../database/advisory-locks.ts';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { WebhookTarget } from './sender.ts';
 
-// The functions of this file check the conditions for creating or changing a webhook. If a condition is not met, the
-// function throws the error that the client receives.
+// The functions of this file check the conditions for creating or changing a webhook. If a condition for the webhook is
+// not met, the function throws the error that the client receives.
 
 /**
  * The maximum number of webhooks for one company. The number of webhooks is limited, because every change creates a
@@ -43,13 +43,13 @@ export function requireReadPermissions(
   }
 }
 
-/** Returns the events whose content the API key may not read. */
+/** Returns the kinds of events whose content the API key may not read. */
 export const unreadableEvents = ({ permissions }: AuthenticatedKey): WebhookEvent[] =>
   webhookEvents.filter((event) => !mayReadChanges(permissions, event));
 
 /**
- * Before a webhook gets another URL, checks that the API key may read the webhook messages that still wait for
- * delivery. A message can still wait for delivery although the webhook no longer subscribes to the type of this
+ * Before a client changes the URL of a webhook, checks that the API key may read the webhook messages that still wait
+ * for delivery. A webhook message can still wait for delivery after its webhook no longer subscribes to this type of
  * message. The function first waits until all transactions that add messages to the webhook have ended, because it
  * cannot see the messages of a running transaction.
  *

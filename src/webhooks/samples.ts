@@ -18,7 +18,7 @@ const eventId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a13';
 const webhookId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a14';
 const [before, now] = ['2026-01-31T08:00:00.000Z', '2026-01-31T09:00:00.000Z'];
 
-/** Creates a database row for a sample message: a column that is not in `values` is null. */
+/** Creates a database row for a sample webhook message: a column that is not in `values` is null. */
 const rowOf = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
   values: Partial<Record<NoInfer<Column>, unknown>>,

@@ -18,8 +18,9 @@ const lookupTimeoutMs = 2_000;
 const connectTimeoutMs = 3_000;
 
 /**
- * The maximum number of interim responses (status 1xx) before the final response of a receiver. Without a maximum, a
- * receiver could send endless interim responses, and delay all other requests until the delivery attempt ends.
+ * The maximum number of interim responses (status 1xx) before the final response of a receiver. If the number of
+ * interim responses had no maximum, a receiver could send endless interim responses, and delay all other requests until
+ * the delivery attempt ends.
  */
 const maxInterimResponses = 10;
 
@@ -52,7 +53,7 @@ function literalAddress({ hostname }: URL): string | undefined {
 
 /**
  * Returns an error whose message is never empty. When no connection to any address of a host succeeds, Node throws an
- * error with an empty message. This error contains a further error for each address.
+ * error with an empty message. This error of Node contains a separate error for each address of the host.
  */
 const withMessage = (error: Error): Error =>
   error instanceof AggregateError && !error.message
@@ -67,9 +68,9 @@ const refusal = 'The address does not belong to the public Internet';
  */
 export interface WebhookTarget {
   /**
-   * Returns the reason why the gateway cannot post webhook messages to a URL. If the gateway can post messages, the
-   * function returns `undefined`. The function also returns `undefined` if the DNS look-up of the host fails, for
-   * example because the host has no IP address yet.
+   * Returns the reason why the gateway cannot post webhook messages to a URL. If the gateway can post webhook messages
+   * to the URL, the function returns `undefined`. The function also returns `undefined` if the DNS look-up of the host
+   * fails, for example because the host has no IP address yet.
    *
    * @param company the company that owns the webhook; empty for an operator's webhook. The gateway limits the number of
    *   concurrent DNS look-ups for each company
@@ -103,8 +104,8 @@ const firstAddresses = (addresses: readonly LookupAddress[]) =>
 
 /**
  * Creates a function for DNS look-ups that returns only the given IP addresses. With this function, the HTTP client
- * needs no second DNS look-up to connect to the receiver. The caller must first check that the gateway may connect to
- * the given IP addresses.
+ * needs no second DNS look-up to connect to the receiver. Before the call, the caller must check that the gateway may
+ * connect to the given IP addresses.
  */
 const lookupOf =
   (addresses: LookupAddress[]): LookupFunction =>
@@ -169,8 +170,8 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
               new Error(`The receiver sent more than ${maxInterimResponses} interim responses (status 1xx)`),
             );
         });
-        // The connection can end without a response and without an error, for example when the receiver switches to
-        // another protocol.
+        // The connection to the receiver can end without a response and without an error, for example when the receiver
+        // switches to another protocol.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);

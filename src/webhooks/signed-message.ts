@@ -7,8 +7,8 @@ import { signedHeaders } from './signature.ts';
 export interface SignedMessage {
   headers: Record<string, string>;
   /**
-   * The body of the webhook message as JSON text. The signature of the message is valid only for this exact JSON text,
-   * not for other JSON text with the same data.
+   * The body of the webhook message as JSON text. The signature of the message is valid only for exactly this JSON
+   * text, and not for another JSON text with the same data.
    */
   body: string;
 }

@@ -28,7 +28,7 @@ export const maxInFlightPerCompany = 20;
 const maxInFlightPerWebhook = 5;
 /**
  * The maximum number of concurrent delivery attempts for failing webhooks. Failing webhooks may use only half of all
- * concurrent attempts (`maxInFlight`), so that they do not block the other webhooks.
+ * concurrent delivery attempts (`maxInFlight`), so that they do not block the other webhooks.
  */
 const maxFailingInFlight = maxInFlight / 2;
 export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
@@ -40,8 +40,8 @@ export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
  * oldest first, with the data for an attempt to deliver each message.
  *
  * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
- * @param options.further additional result columns. `further` maps the name of each column to an SQL expression, which
- *   can use the columns of `locked`
+ * @param options.further additional result columns. `further` maps the name of each additional column to an SQL
+ *   expression, which can use the columns of `locked`
  * @param options.claimedAt the SQL expression for the new value of `claimedAt`
  */
 function claimLocked(
@@ -67,9 +67,9 @@ function claimLocked(
 
 /**
  * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
- * earliest due time comes first. For each webhook, the SQL selects at most `maxInFlightPerWebhook` deliveries, minus
- * the number of the webhook's attempts in progress. The SQL reads the webhooks from the common table expression
- * `enabled`. The parameter `$id` contains the ids of the deliveries that this worker is already sending.
+ * earliest due time comes first. For each webhook, the SQL selects at most `maxInFlightPerWebhook` deliveries minus the
+ * number of the webhook's delivery attempts that are in progress. The SQL reads the webhooks from the common table
+ * expression `enabled`. The parameter `$id` contains the ids of the deliveries that this worker is already sending.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -136,8 +136,9 @@ export const claimDueStatement = namedStatement(
 );
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. If a client requested during the delivery attempt
- * to resend the message, `claimedAt` has changed. In this case, the status of the delivery stays unchanged.
+ * Stores that the receiver of a push webhook has accepted a message. If a client asked the gateway during the delivery
+ * attempt to send the message again, `claimedAt` has changed. If `claimedAt` has changed, the statement does not change
+ * the status of the delivery.
  */
 export const acceptStatement = namedStatement(
   'webhook-accept',
@@ -167,9 +168,9 @@ export const releaseStatement = namedStatement(
 const maxStoredBytes = 1024 * 1024;
 
 /**
- * The largest duration of an attempt that the column `durationMs` can store, in milliseconds. If the real duration is
- * 25 days or more, the gateway stores `maxDurationMs`. For example, the real duration is 25 days if a client
- * acknowledges a message 25 days after the start of the lease.
+ * The largest duration of a delivery attempt that the column `durationMs` can store, in milliseconds. If the real
+ * duration of an attempt is 25 days or more, the gateway stores `maxDurationMs`. For example, the duration of an
+ * attempt is 25 days if a client acknowledges a message 25 days after the start of the lease.
  */
 export const maxDurationMs = 2 ** 31 - 1;
 const longestDuration = `interval '${maxDurationMs} milliseconds'`;
@@ -185,11 +186,11 @@ const isWaiting = (alias: string) =>
   `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
 
 /**
- * Leases up to `$first` messages of a webhook to a client for `$leaseSeconds` seconds. The messages that have waited
- * longest come first. The statement skips messages that another client is pulling at the same time. If an earlier lease
- * of a message ended without an acknowledgement, the statement also stores a failed delivery attempt. The statement
- * leases no messages of a disabled webhook. A disabled webhook can still have waiting messages, because the gateway
- * cancels the messages in batches.
+ * Leases up to `$first` messages of a webhook to a client for `$leaseSeconds` seconds. The webhook messages that have
+ * waited longest come first. The statement skips messages that another client is pulling at the same time. If an
+ * earlier lease of a message ended without an acknowledgement, the statement also stores a failed delivery attempt. The
+ * statement leases no messages of a disabled webhook. A disabled webhook can still have waiting messages, because the
+ * gateway cancels the messages in batches.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',
@@ -217,7 +218,7 @@ export const pullStatement = namedStatement(
 );
 
 /**
- * The maximum number of waiting messages that the gateway counts for one webhook. The maximum limits the load on the
+ * The maximum number of waiting messages that the gateway counts for one webhook. This maximum reduces the load on the
  * database.
  */
 export const maxCountedWaiting = 1000;
@@ -249,8 +250,8 @@ export const countWaiting = namedStatement(
 );
 
 /**
- * Reads the number of pending deliveries, the age of the oldest delivery, and the longest delay of a push delivery. The
- * statement reads at most `$most` deliveries.
+ * Reads the number of pending webhook deliveries, the age of the oldest webhook delivery, and the longest delay of a
+ * push delivery. The statement reads at most `$most` deliveries.
  */
 export const backlogStatement = namedStatement(
   'webhook-backlog',

@@ -9,23 +9,24 @@ import { countWaiting, type WaitingCount } from './statements.ts';
  */
 const pollIntervalMs = 1_000;
 /**
- * If messages still wait after this number of counts without a new message, the gateway notifies the clients of the
- * webhook again.
+ * The gateway counts the waiting messages at regular intervals. If this number of counts finds waiting messages but no
+ * new message, the gateway notifies the clients of the webhook again.
  */
 const countsUntilReminder = 30;
 
 /** Notifies the clients that watch a pull webhook when messages of this webhook wait to be pulled. */
 export interface WaitingMessages {
   /**
-   * Returns an iterator that reports how many messages of a webhook wait to be pulled, up to `maxCountedWaiting`. The
-   * iterator reports the first number as soon as a message waits to be pulled. When new messages wait, or when a lease
-   * ends without an acknowledgement, the iterator reports the new number of waiting messages. While messages wait, the
-   * iterator also reports their number at regular intervals. The iterator ends when the webhook is deleted.
+   * Returns an iterator that reports how many messages of a webhook wait to be pulled, up to `maxCountedWaiting`. As
+   * soon as a message waits to be pulled, the iterator reports the first number of waiting messages. When a new message
+   * waits, or when a lease ends without an acknowledgement, the iterator reports how many messages wait now. While
+   * messages wait to be pulled, the iterator also reports their number at regular intervals. The iterator ends when the
+   * webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
 
-/** A client that watches a webhook, and the content of the last notice to this client. */
+/** A client that watches a webhook, and what the gateway reported to this client in the last notice. */
 interface Watcher {
   numbers: LatestValue<number>;
   lastNotice: { waiting: number; newestMs: number; countsSince: number };
@@ -43,9 +44,10 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   /** Notifies a client when new webhook messages wait, or when webhook messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    // The time of a webhook message is the time at which the transaction that created the message started. If two
-    // transactions overlap, the transaction that started first can end last. A new message can therefore have an
-    // earlier time than a message that the last notice to the client already reported.
+    // The time of a webhook message is the time at which its transaction (the transaction that created the message)
+    // started. When two transactions run at the same time, the transaction that started first can end last. Because of
+    // this order, a new message can have an earlier time than a message that the last notice to the client already
+    // reported.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

@@ -23,13 +23,13 @@ export interface WebhookWorker {
 
 /**
  * The interval at which the worker looks for due deliveries, in milliseconds. The worker also looks for due deliveries
- * after each attempt.
+ * after each delivery attempt.
  */
 const pollIntervalMs = 1_000;
 /**
- * How long the worker waits before it claims deliveries again, in milliseconds. During the pause, several delivery
- * attempts can end. After the pause, the worker can claim several deliveries, and start their delivery attempts at the
- * same time.
+ * How long the worker waits before it claims deliveries again, in milliseconds. During the pause between two claims,
+ * several delivery attempts can end. After the pause, the worker can claim several deliveries, and start their delivery
+ * attempts at the same time.
  */
 const claimPauseMs = 50;
 /**
@@ -38,14 +38,14 @@ const claimPauseMs = 50;
  */
 const attemptTimeoutMs = 15_000;
 /**
- * How long a delivery waits if its attempt could not start, in seconds. A delivery attempt cannot start when too many
- * DNS look-ups for webhooks of the same company are in progress.
+ * How long the worker waits before it tries again to send a webhook message whose delivery attempt could not start, in
+ * seconds. A delivery attempt cannot start when too many DNS look-ups for webhooks of the same company are in progress.
  */
 const notStartedPauseSeconds = 5;
 
 /**
- * The result that the gateway stores for an expired message of a pull webhook. For a pull webhook, a worker claims only
- * expired messages.
+ * The delivery result that the gateway stores when the message of a pull webhook has expired. For a pull webhook, a
+ * worker claims only expired messages.
  */
 const neverAcknowledged: AttemptResult = {
   httpStatus: null,
@@ -54,8 +54,9 @@ const neverAcknowledged: AttemptResult = {
 };
 
 /**
- * Starts the webhook worker of a process. The workers of all processes share the pending deliveries, and only one
- * worker at a time has a lease on a delivery. The limits on concurrent delivery attempts are in `statements.ts`.
+ * Starts the webhook worker of a gateway process. The workers of all processes share the pending deliveries, and only
+ * one worker at a time has a lease on a delivery. The file `statements.ts` defines the limits on concurrent delivery
+ * attempts.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;
@@ -73,8 +74,8 @@ export function createWebhookWorker(options: {
   let claimAgain = false;
 
   /**
-   * Makes one attempt to deliver a webhook message. If the company has too many DNS look-ups in progress, the attempt
-   * does not start, and the result is `undefined`.
+   * Makes one attempt to deliver a webhook message. If the company has too many DNS look-ups in progress, the delivery
+   * attempt does not start, and the result is `undefined`.
    */
   async function attempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const startedAt = performance.now();
@@ -95,8 +96,8 @@ export function createWebhookWorker(options: {
   }
 
   /**
-   * Makes one attempt to deliver a webhook message within an OpenTelemetry span. The span belongs to the trace of the
-   * change that caused the message.
+   * Makes one attempt to deliver a webhook message within an OpenTelemetry span. The tracing span belongs to the trace
+   * of the change that caused the webhook message.
    */
   async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();

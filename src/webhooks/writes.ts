@@ -41,8 +41,8 @@ interface IssuedWebhook {
 }
 
 /**
- * Returns the values of a webhook that an audit record stores. The audit record does not contain the signing secrets of
- * the webhook.
+ * Returns the values of a webhook for an audit record. The audit record does not contain the signing secrets of the
+ * webhook.
  */
 const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
@@ -54,16 +54,16 @@ const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt
   disabledAt,
 });
 
-/** Returns whether a client sent a value. An empty text counts as a sent value, but null does not. */
+/** Returns whether a client sent a value. An empty string counts as a value that the client sent, but null does not. */
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 /**
- * Runs a statement that cancels or removes one batch of deliveries of a webhook. Returns true if the batch contained
- * the maximum number of deliveries. If the batch was full, the webhook may have further deliveries, so the caller must
- * run the statement again.
+ * Runs a statement that cancels or removes one batch of deliveries of a webhook. Returns true if the batch was full: if
+ * the statement found as many deliveries as one batch can contain. If the batch was full, the webhook may have more
+ * deliveries, so the caller must run the SQL statement again.
  */
 async function isFullBatch(
   transaction: Transaction,
@@ -78,10 +78,10 @@ async function isFullBatch(
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
- * Creates the functions that create, change and delete webhooks in the database. A function that changes or deletes a
- * webhook locks the webhook at the start of its transaction. Concurrent changes of a webhook therefore run one after
- * the other. A function that changes or deletes a webhook fails with `NOT_FOUND` if another request has already deleted
- * the webhook.
+ * Creates the functions that create, change and delete webhooks in the database. At the start of its transaction, a
+ * function that changes or deletes a webhook locks the row of this webhook. Concurrent changes of a webhook therefore
+ * run one after the other. A function that changes or deletes a webhook fails with `NOT_FOUND` if another request has
+ * already deleted the webhook.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -92,8 +92,8 @@ export function createWebhookWrites(services: {
   const { prisma, sql, secrets, target } = services;
   return {
     /**
-     * Creates a webhook. Only an operator's API key can create a webhook without a company. Such a webhook receives the
-     * events of all companies.
+     * Creates a webhook. Only an operator's API key can create a webhook without a company. A webhook without a company
+     * receives the events of all companies.
      *
      * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the DNS look-up of
      *   the receiver's host
@@ -154,9 +154,10 @@ export function createWebhookWrites(services: {
      * deliveries of the webhook in batches. If the change enables the webhook, the function first cancels the
      * deliveries that are still pending.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key that
-     *   may not read the events of the webhook can only disable the webhook or replace its events. Only an API key that
-     *   may also read the waiting messages can change the URL, because the new receiver gets these messages
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. If an API key may
+     *   not read the events to which the webhook subscribes, a client with this key can only disable the webhook or
+     *   replace these events. Only an API key that may also read the waiting messages can change the URL, because the
+     *   new receiver gets these messages
      */
     async update(
       author: WaitingAuthor,
@@ -180,13 +181,14 @@ export function createWebhookWrites(services: {
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
         // A disabled webhook can still have pending deliveries. Another transaction may have added a delivery while the
-        // webhook was being disabled. A process may also have ended before it had cancelled all deliveries.
+        // webhook was being disabled. The gateway process that disabled the webhook may also have ended before it had
+        // cancelled all deliveries.
         if (isEnabling && (await isFullBatch(transaction, cancelBatch, id))) return undefined;
         const after = await transaction.webhook.update({
           where: { id },
           data: {
             ...(isGiven(url) && { url }),
-            // A new URL can mean a new receiver, so earlier failed deliveries to the old URL no longer count.
+            // A new URL can mean a new receiver, so the gateway forgets that earlier deliveries to the old URL failed.
             ...(isMoved && { failingSince: null }),
             ...(events && { events: distinct(events) }),
             ...(locationIds && { locationIds: distinct(locationIds) }),
@@ -209,7 +211,8 @@ export function createWebhookWrites(services: {
 
     /**
      * Deletes a webhook with its deliveries, and returns the last state of the webhook. The function deletes the
-     * deliveries in batches. The transaction of the last batch also deletes the webhook, and writes the audit record.
+     * deliveries in batches. The transaction that deletes the last batch also deletes the webhook, and writes the audit
+     * record.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      */
@@ -218,8 +221,8 @@ export function createWebhookWrites(services: {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
         // Once this transaction has deleted the webhook row, every other transaction that adds a delivery for this
-        // webhook waits until this transaction ends. The last transaction therefore deletes the webhook row at its end,
-        // after the deliveries, so that the wait is short.
+        // webhook waits until this transaction ends. The last transaction therefore deletes the deliveries first and
+        // the webhook row at its end, so that other transactions wait only for a short time.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',

@@ -3,8 +3,8 @@ import { columnList, modelColumns, rowAsJson } from '../database/columns.ts';
 import type { WeeklyHours } from './hours.ts';
 import { plateColumns } from './plate.ts';
 
-// SQL for the columns of a whitelist entry. The list of columns comes from the model in schema.prisma, and the types of
-// the columns are in `valueTypes`.
+// The SQL that lists or converts the columns of a whitelist entry. The list of columns comes from the model in
+// schema.prisma, and the types of the columns are in `valueTypes`.
 
 /** The columns of a whitelist entry that only the gateway sets. */
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
@@ -93,7 +93,7 @@ export const valueArrayParameters = columnList(valueColumns, (_, column) =>
 
 /**
  * SQL that lists the boolean columns in the table `input` (the imported rows), such as `keepHours`. If `keepHours` is
- * true, the import keeps the hours of the existing whitelist entry.
+ * true, the import keeps the weekly hours of the existing whitelist entry.
  */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
 export const keepArrayParameters = columnList(
@@ -105,7 +105,7 @@ export const keepArrayParameters = columnList(
  * Returns SQL that sets each column of a whitelist entry `w` to the value of the same column in the table `sent`, such
  * as `"referenceId" = sent."referenceId"`.
  *
- * @param sent the alias of a table with the columns of `valueColumnList` and `keepColumnList`
+ * @param sent the alias of a table that has the columns in `valueColumnList` and `keepColumnList`
  */
 export const valueAssignments = (sent: string) =>
   columnList(valueColumns, (quoted, column) =>
@@ -146,7 +146,7 @@ export const samePlate = (one: string, other: string) =>
 
 /**
  * SQL that converts the parts of a plate to one text in the form that `plateText` returns. Plates contain only ASCII
- * characters, so only the conversion to upper case is necessary.
+ * characters, so the SQL needs no conversion except the conversion to upper case.
  */
 const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
 

@@ -33,7 +33,7 @@ export const maxWeeklyHours = 21;
 
 /** The date, the weekday and the time that a clock in a time zone shows at an instant. */
 export interface WallTime {
-  /** The local date, for example `2026-03-29`. */
+  /** The date that the clock shows, for example `2026-03-29`. */
   date: string;
   /** The day of the week, from 0 for Monday to 6 for Sunday. */
   day: number;
@@ -51,7 +51,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /**
  * The maximum number of cached date formatters. There are fewer than 1,000 time zones, but the cache has a separate
  * formatter for each spelling, such as `Asia/Dubai` and `asia/dubai`. Without a maximum, a client could therefore fill
- * the memory with formatters.
+ * the memory of the gateway with date formatters.
  */
 const maxFormats = 1_000;
 
@@ -89,8 +89,8 @@ export function wallTime(at: Date, timezone: string): WallTime {
 
 /**
  * Whether a local time lies within the weekly hours of a whitelist entry. When daylight saving time ends, one hour of
- * local time occurs twice. Weekly hours within the repeated hour apply both times. When daylight saving time begins,
- * one hour of local time is skipped. Weekly hours within the skipped hour do not apply on that day.
+ * local time occurs twice. Weekly hours within the hour that occurs twice apply both times. When daylight saving time
+ * begins, one hour of local time is skipped. Weekly hours within the hour that is skipped do not apply on that day.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],

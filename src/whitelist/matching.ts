@@ -20,13 +20,15 @@ export interface TextQuestion {
 /** A whitelist entry that matches one of the possible texts of a camera reading. */
 export interface FittingEntry {
   entry: WhitelistEntry;
-  /** The index of the matching text in the list of possible camera texts. */
+  /**
+   * The index of the text that matches the whitelist entry, in the list of possible texts of the camera reading.
+   */
   place: number;
 }
 
 /**
- * Returns the SQL parameters from which `textRows` builds a table of possible texts. Each row of the table contains one
- * possible text of one camera reading.
+ * Returns the SQL parameters from which `textRows` builds a table of possible texts. Each row of the SQL table contains
+ * one possible text of one camera reading.
  */
 export function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
@@ -43,8 +45,8 @@ export function textArrays(questions: readonly TextQuestion[]) {
 
 /**
  * The sort order of whitelist entries that match one camera reading. If the camera reports several possible texts, the
- * whitelist entry that matches the most likely text comes first. If two entries match the same camera text, the older
- * entry comes first.
+ * whitelist entry that matches the most likely text comes first. If two whitelist entries match the same camera text,
+ * the older whitelist entry comes first.
  */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);
@@ -76,8 +78,8 @@ export function onlyNearest<Fitting extends FittingEntry>(
 
 /**
  * For each of several camera readings at a location, finds the whitelist entry that matches the reading. The result for
- * a reading is null if no whitelist entry matches, or if two whitelist entries match equally likely texts. Before the
- * call, the caller must check that the location is in the scope of the API key.
+ * a camera reading is null if no whitelist entry matches, or if two whitelist entries match equally likely texts.
+ * Before the call, the caller must check that the location is in the scope of the API key.
  */
 export async function entriesOfReadings(
   transaction: Transaction,

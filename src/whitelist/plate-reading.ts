@@ -4,8 +4,8 @@ import { confusableTexts } from './similar-plates.ts';
 // the text that a camera read to a form that can be compared with whitelist entries.
 
 /**
- * The text that a camera read, with the camera's confidence and with alternative texts. A client can send the camera's
- * text instead of the type, code and number of a plate.
+ * The text that a camera read, with the camera's confidence and with alternative texts. A client can send this text
+ * instead of the type, code and number of a plate.
  */
 export interface PlateReading {
   /** The text exactly as the camera sent it. */
@@ -21,10 +21,10 @@ export interface PlateReading {
 }
 
 /**
- * How likely it is that a possible text is the real text of the plate. `TEXT` (the text that the camera read) is more
- * likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that
- * differs from the camera's text in one character that cameras confuse). If several possible texts match a whitelist
- * entry, the gateway uses the most likely text.
+ * How likely it is that a possible plate text is what is really written on the plate. `TEXT` (the text that the camera
+ * read) is more likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE`
+ * (a text that differs from the camera's text in one character that cameras confuse). If several possible texts match a
+ * whitelist entry, the gateway uses the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
@@ -35,8 +35,9 @@ export interface RankedText {
 }
 
 /**
- * The maximum number of characters of a camera text. The limit applies to the text that the client sends, and to the
- * text that `plateText` returns. A plate has at most 29 characters, but a camera text can have more characters.
+ * The maximum number of characters of a camera text. The limit applies to the text that the client sends, and also to
+ * the normalised text that the function `plateText` returns. A plate has at most 29 characters, but a camera text can
+ * have more characters.
  */
 export const maxPlateTextLength = 50;
 
@@ -55,13 +56,13 @@ const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
 const onlyAscii = /^[\0-\x7f]*$/;
-/** Matches the ignored characters that belong to ASCII: white space, dots and dashes. */
+/** When texts are compared, these ASCII characters are ignored: white space, dots and dashes. */
 const asciiSeparators = /[\s.-]/g;
 
 /**
- * Converts the text of a plate to a form in which texts can be compared. The result is in the Unicode form NFKC and in
- * upper case, has ASCII digits instead of Arabic-Indic digits, and contains no spaces, dashes or dots. If the text
- * contains only ignored characters (`separators`), the result is empty.
+ * Converts the text of a plate to a normalised form, in which the texts of two plates can be compared. The result is in
+ * the Unicode form NFKC and in upper case, has ASCII digits instead of Arabic-Indic digits, and contains no spaces,
+ * dashes or dots. If the text contains only characters that the function removes (`separators`), the result is empty.
  */
 export function plateText(text: string): string {
   // Most plates contain only ASCII characters, and therefore need no Unicode normalization.
@@ -74,13 +75,17 @@ export function plateText(text: string): string {
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
       // The text must be normalized a second time, because the other conversions can undo the first normalization.
-      // `toUpperCase` can write a letter and its accent as two characters, and NFKC joins the two characters again.
-      // After a separator between a letter and an accent is removed, NFKC joins the letter and the accent.
+      // `toUpperCase` can write a letter and its accent as two characters, and NFKC joins the two characters again. If
+      // there is a separator between a letter and an accent, NFKC can join the letter and the accent only after the
+      // separator is removed.
       .normalize('NFKC')
   );
 }
 
-/** Matches the characters before the plate number: an optional plate type and a plate code, both in upper case. */
+/**
+ * Matches the part of a camera text before the plate number: an optional plate type and a plate code, both in upper
+ * case.
+ */
 const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
 
 /** The maximum number of digits of a plate number. */
@@ -103,7 +108,7 @@ export function numbersIn(text: string): string[] {
 
 /**
  * Returns the possible texts of a camera reading without duplicates, most likely first: the text that the camera read,
- * then the alternatives that the camera sent. If `similar` is true, the list also contains similar texts. A similar
+ * then the alternatives that the camera sent. If `similar` is true, the function also returns similar texts. A similar
  * text differs from the camera's text in one character that cameras confuse.
  */
 export function textsOfReading({ text, alternatives }: PlateReading, similar: boolean): RankedText[] {

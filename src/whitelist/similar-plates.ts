@@ -19,7 +19,7 @@ export const confusableForm = (text: string) => {
   return `translate(upper(${text}), '${letters}', '${digits}')`;
 };
 
-/** Replaces letters with digits in the same way as the SQL of `confusableForm`. */
+/** Replaces letters with digits in the same way as the SQL that `confusableForm` returns. */
 export const toConfusableForm = (text: string): string =>
   text.toUpperCase().replace(/[A-Z]/g, (letter) => confusedWith.get(letter) ?? letter);
 
@@ -32,7 +32,7 @@ export interface PlateDifference {
   listed: string;
 }
 
-/** Returns all texts that a camera could read instead of the given text by confusing one character. */
+/** Returns all texts that a camera could read instead of the given text if the camera confuses one character. */
 export const confusableTexts = (text: string): string[] =>
   text.split('').flatMap((character, index) => {
     const other = confusedWith.get(character);
@@ -40,8 +40,8 @@ export const confusableTexts = (text: string): string[] =>
   });
 
 /**
- * Returns the plate that the camera read, followed by all similar plates. A similar plate differs from the plate that
- * the camera read in one character that cameras confuse, such as B instead of 8.
+ * Returns the plate that the camera read, followed by all plates that are similar to this plate. A similar plate
+ * differs from the plate that the camera read in one character that cameras confuse, such as B instead of 8.
  */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };

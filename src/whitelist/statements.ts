@@ -58,11 +58,11 @@ interface SentColumns {
 }
 
 /**
- * Returns SQL that selects the permitted changes from the changes of several clients. The table `reached` contains the
- * permitted changes. A change is permitted if its location is in the scope of the client's API key. `reached.n` is the
- * position of the change in the SQL parameters, starting at 1, and `reached.id` is the id of the location. If the
- * statement contains several changes, it waits at most `maxJoinedWaitMs` for each locked row, so that a locked row does
- * not delay the other changes.
+ * Several clients can send changes in one batch. The returned SQL selects the changes that are permitted. The table
+ * `reached` contains the permitted changes. A change is permitted if its location is in the scope of the client's API
+ * key. `reached.n` is the position of the change in the SQL parameters, starting at 1, and `reached.id`
+ * is the id of the location. If the statement contains several changes, it waits at most `maxJoinedWaitMs` for each
+ * locked row, so that a locked row does not delay the other changes.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [
@@ -83,9 +83,9 @@ const reachedLocations = (sent: SentColumns) => {
 /**
  * A row in the result of an SQL statement that writes whitelist entries. The field `n` is the number of the change to
  * which the row belongs, starting at 1. If the location of a change is outside the scope of the API key, the result
- * contains no row for the change. If the statement did not write the entry, the columns of the whitelist entry are
- * null. `foundVersion` is the version of the whitelist entry before the change. If the whitelist entry did not exist
- * before the change, `foundVersion` is null.
+ * contains no row for the change. If the statement did not write the whitelist entry, the columns of this entry are
+ * null in the result. `foundVersion` is the version of the whitelist entry before the change. If the whitelist entry
+ * did not exist before the change, `foundVersion` is null.
  */
 export type WriteRow = Nullable<WhitelistEntry> & { n: number; foundVersion: number | null };
 

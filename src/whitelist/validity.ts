@@ -17,8 +17,8 @@ export function invalidity(
 }
 
 /**
- * The SQL condition that is true when a whitelist entry is valid at a given time. The SQL condition and the TypeScript
- * function `invalidity` use the same rule.
+ * The SQL condition that is true when a whitelist entry is valid at a given time. The TypeScript function `invalidity`
+ * uses the same rule as this SQL condition.
  */
 export const isValidAt = (entry: string, at: string) =>
   `(${entry}."validFrom" IS NULL OR ${entry}."validFrom" <= ${at}) AND (${entry}."validUntil" IS NULL OR ${entry}."validUntil" > ${at})`;

@@ -24,10 +24,10 @@ type ExpectedVersion = number | null | undefined;
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Creates the functions that add, change and remove single whitelist entries in the database. Calls that arrive in the
- * same iteration of the event loop share one SQL statement. The statement checks the scopes of the API keys, changes
- * the whitelist entries and writes the audit records. After each change, the gateway notifies the clients that watch
- * the whitelist.
+ * Creates the functions that add, change and remove single whitelist entries in the database. Calls of these functions
+ * that arrive in the same iteration of the event loop share one SQL statement. The SQL statement checks the scopes of
+ * the API keys, changes the whitelist entries and writes the audit records. After each change, the gateway notifies the
+ * clients that watch the whitelist.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -130,7 +130,7 @@ export function createWhitelistWrites(services: {
     },
 
     /**
-     * Removes a whitelist entry, and returns the last state of the whitelist entry.
+     * Removes a whitelist entry, and returns the whitelist entry as it was before the removal.
      *
      * @param expectedVersion the version that the client expects; if omitted, the gateway does not check the version
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry

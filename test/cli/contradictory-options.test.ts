@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
 
-// No server needs to listen at this address, because pms refuses the contradictory options before it sends a request.
+// No server needs to listen at the address `http://127.0.0.1:1`, because pms refuses the contradictory options before
+// it sends a request.
 const { pms } = openCommandLine('http://127.0.0.1:1');
 
 describe('contradictory options of pms', () => {

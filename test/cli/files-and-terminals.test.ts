@@ -26,8 +26,8 @@ const { pms, folder, fileOf } = openCommandLine(url);
 const formula = '=HYPERLINK("https://evil.example";"7")';
 
 /**
- * Creates a location with a whitelist entry and a quota. The entry and the quota have the same reference id, which is a
- * spreadsheet formula.
+ * Creates a location with a whitelist entry and a quota. The whitelist entry and the quota have the same reference id,
+ * whose text is a spreadsheet formula.
  */
 async function newTenant() {
   const tenant = await gateway.newTenant();
@@ -183,7 +183,7 @@ describe('the pms option --safe-csv', () => {
   });
 });
 
-/** Creates a request listener that sends the same JSON response to every request. */
+/** Creates a request listener of a Node HTTP server; the listener sends the same JSON response to every request. */
 const answering =
   (status: number, body: unknown): RequestListener =>
   (_, response) =>

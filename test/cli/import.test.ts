@@ -144,7 +144,7 @@ describe('the command pms import', () => {
     },
   );
 
-  test('pms import stores the permitted hours of a vehicle, and keeps the stored hours when the file has no column for hours', async () => {
+  test('pms import stores the weekly hours of a vehicle, and keeps them when a later CSV file has no column for hours', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId, '--mode', 'upsert'];
     const columns = 'referenceId,plateType,plateCode,plateNumber';
@@ -315,7 +315,7 @@ describe('the command pms import', () => {
     expect(replace.err).toContain('is too large for --mode replace');
   });
 
-  test('pms import rejects a row with a text that is too long for a request, and imports the other rows', async () => {
+  test('pms import rejects a row when one of its texts is too long for a request, and imports the other rows', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [good, long] = [newEntry(), newEntry()];
     const file = fileOf([header, line(long, 'x'.repeat(40_000)), line(good)].join('\n'));

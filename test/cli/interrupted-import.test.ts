@@ -23,9 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. From
- * request number `heldFrom` on, the proxy delays each request with this text until the test calls `answer`. The proxy
- * forwards every request without the text `held` at once.
+ * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. The
+ * proxy delays the request with the number `heldFrom` and all later requests that contain this text, until the test
+ * calls `answer`. The proxy forwards every request without the text `held` at once.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];
@@ -38,7 +38,7 @@ async function startSlowGateway(key: string, heldFrom: number, { held: text = 'm
   });
   return {
     address,
-    /** The number of requests that the proxy currently delays. */
+    /** The number of requests that the proxy has received but not yet forwarded. */
     waiting: () => held.length,
     answer: () => held.splice(0).forEach((resolve) => resolve()),
   };
@@ -257,7 +257,9 @@ test('when the answer to a request is lost, pms import says that it cannot tell 
   expect(await countEntries(locationId)).toBe(2);
 });
 
-/** Imitates standard input from a broken disk: throws an error before it yields any text. */
+/**
+ * Imitates a standard input that cannot be read because of a broken disk: throws an error before it yields any text.
+ */
 async function* brokenInput(): AsyncGenerator<string> {
   throw new Error('the disk failed');
 }

@@ -69,7 +69,7 @@ interface Replacement {
  *
  * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
  *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, and `graph` for a GraphQL
- *   request. It is `twin` when pms asks the gateway for the GraphQL equivalent of a REST request
+ *   request. The parameter is `twin` when pms asks the gateway to translate a REST request to GraphQL
  * @returns the URL of the proxy
  */
 async function failing(

@@ -45,7 +45,8 @@ describe('the command pms sync', () => {
         { plateNumber: '2', referenceId: 'unit', validFrom: null },
       ],
     });
-    // The new whitelist entry has the same plate as the removed entry, so the copy must not contain both entries.
+    // The test removes a whitelist entry, and adds another entry with the same plate. The copy of the whitelist must
+    // not contain both entries.
     await json(key, 'whitelist', 'remove', 'DXB/A/1', ...at);
     await json(key, 'whitelist', 'add', 'DXB/A/1', ...at, '--reference', 'other');
     expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 1, removals: 1, reset: false });
@@ -83,7 +84,10 @@ describe('the command pms sync', () => {
   });
 });
 
-/** Starts a process and collects its standard output and standard error. The process is killed when the test ends. */
+/**
+ * Starts a process, and collects the text that the process writes to its standard output and standard error. When the
+ * test ends, this process is killed.
+ */
 function start(args: string[], env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: projectFolder,

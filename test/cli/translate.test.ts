@@ -24,7 +24,8 @@ const body = { referenceId: "O'Hara, مواقف!", ...plate };
 const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642\u0641\u0021","plateType":"DXB","plateCode":"A","plateNumber":"7"}`;
 
 /**
- * Returns an entry of a HAR file that describes a REST request. The values in `changes` replace fields of the request.
+ * Returns an entry of a HAR file that describes a REST request. The values in `changes` replace fields of the request
+ * in this entry.
  */
 const harEntry = (changes: object) => ({
   request: { method: 'GET', url: 'https://parking.example/api/locations', ...changes },
@@ -275,7 +276,7 @@ describe('the command pms translate', () => {
     expect(err).toContain(message);
   });
 
-  test('pms translate reports that the HAR file does not exist', async () => {
+  test('pms translate reports an error when the HAR file does not exist', async () => {
     const { code, err } = await pms('key', 'translate', '/nowhere.har');
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('Cannot read /nowhere.har') });
   });

@@ -41,7 +41,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), redis.remove()]);
 });
 
-/** Returns the values of one column of HAProxy's statistics: one value for each gateway. */
+/** Returns one column of HAProxy's statistics, with one value for each gateway. */
 async function statistics(column: string): Promise<string[]> {
   const [header = '', ...lines] = (await balancer.command('show stat')).trim().split('\n');
   const names = header.replace(/^# /, '').split(',');
@@ -68,8 +68,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // A gateway process caches an API key for 5 seconds. The test waits for only 4 seconds, so that the test fails if a
-    // gateway process gets no notice of the revocation.
+    // A gateway process caches an API key for 5 seconds. The test waits for only 4 seconds, so that it fails if a
+    // gateway process gets no notice that the API key was revoked.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
@@ -87,8 +87,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       for await (const { data } of stream) if (data?.locationStatusChanged.occupied) return 'pushed';
       return 'ended';
     });
-    // A subscriber receives no changes that happen before its event stream is open. The test records parking events
-    // until every subscriber of the location status has received a changed status.
+    // A subscriber receives no changes that happen before its event stream is open. The test therefore records one
+    // parking event after the other, until every subscriber of the location status has received a changed status.
     let heard: string[] | undefined;
     void Promise.all(pushed).then((all) => (heard = all));
     let vehicles = 0;

@@ -19,8 +19,8 @@ afterAll(async () => {
 });
 
 /**
- * Opens the embedded database, calls a function with the database, and closes the database. The gateway must not run at
- * the same time, because only one process can open an embedded database.
+ * Opens the embedded database, calls a function with the database, and closes the database. No gateway may run at the
+ * same time on this data folder, because only one process can open an embedded database.
  */
 async function withDatabase(work: (database: Queries) => Promise<unknown>): Promise<void> {
   const database = await PGlite.create({ dataDir: join(dataDir, 'postgres') });

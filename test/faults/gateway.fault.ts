@@ -27,8 +27,8 @@ const redisProxy = await startProxy(redis.url);
 const database = await connectDatabase();
 
 /**
- * The PostgreSQL role of the gateways. The role is not a superuser, so it cannot use the connections that PostgreSQL
- * reserves for superusers. A test can therefore take all connections that the gateways could use.
+ * The PostgreSQL role of the gateways. The gateways' role is not a superuser, so it cannot use the connections that
+ * PostgreSQL reserves for superusers. A test can therefore take all connections that the gateways could use.
  */
 await database.query(
   'CREATE ROLE gateway LOGIN; ALTER DATABASE postgres OWNER TO gateway; GRANT ALL ON SCHEMA public TO gateway',
@@ -49,8 +49,8 @@ let stops = 0;
 const tenants: Tenant[] = [];
 
 /**
- * Opens a database connection with which a test checks the stored data. The function ignores errors of the open
- * connection, because some tests kill PostgreSQL.
+ * Opens a database connection with which a test checks the stored data. The function ignores errors on the open
+ * database connection, because some tests kill PostgreSQL.
  */
 async function connectDatabase(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: postgres.url });
@@ -90,7 +90,7 @@ const total = ({ acknowledged }: Ledger) => acknowledged.reduce((sum, count) => 
 
 /**
  * Waits until the given gateway has acknowledged `enough` (60) more requests. If `gateway` is undefined, the function
- * counts the requests of all gateways.
+ * counts the requests that all gateways together have acknowledged.
  */
 async function progress({ ledger }: Load, gateway?: number): Promise<void> {
   const count = () => (gateway === undefined ? total(ledger) : ledger.acknowledged[gateway]!);
@@ -101,8 +101,8 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 /**
  * When Redis fails, the gateways serve at most this number of requests with the rate-limited API key. Redis and each
  * gateway process have separate counters, and each counter allows `limitedKeyBudget` requests. During one test, Redis
- * can lose its data once, and each gateway process can restart once. The counter of a restarted process, or of Redis
- * without its data, starts at 0 again.
+ * can lose its data once, and each gateway process can restart once. When a gateway process restarts, or when Redis
+ * loses its data, the counter of this process or of Redis starts at 0 again.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
@@ -130,8 +130,8 @@ interface FaultOptions {
    */
   limitBound?: number;
   /**
-   * Whether the test fails when a request gets no response, a status of 500 or more, or `INTERNAL_ERROR`. The test
-   * never fails because a gateway refused a connection.
+   * Whether the test fails when a request gets no response, a status of 500 or more, or `INTERNAL_ERROR`. A connection
+   * that a gateway refuses does not make the test fail.
    */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;
@@ -232,8 +232,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   test('every acknowledged change is stored exactly once, even when PostgreSQL refuses commits', () =>
     under('commits-refused', async (load) => {
       const admin = await connectDatabase();
-      // PostgreSQL runs a deferred trigger at the commit. A commit can therefore fail although all statements have
-      // succeeded.
+      // PostgreSQL runs a deferred trigger at the commit. A commit can therefore fail although all SQL statements of
+      // the transaction have succeeded.
       await admin.query(`
         CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'refused at the commit'; END IF; RETURN NULL; END $$;
@@ -341,9 +341,9 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // From the third delivery attempt on, the gateway pauses before each attempt. Each pause is at least as long
-          // as the time between the first attempt and the most recent attempt. For example, if attempt 3 is 10 s after
-          // attempt 1, attempt 4 is at least 20 s after attempt 1.
+          // From the third delivery attempt on, the gateway pauses before each attempt. Each pause between two delivery
+          // attempts is at least as long as the time between the first attempt and the most recent attempt. For
+          // example, if attempt 3 is 10 s after attempt 1, attempt 4 is at least 20 s after attempt 1.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -370,8 +370,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
 
 test('all webhook messages about one change have the same message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
-  // On a busy machine, the pause after a failed delivery attempt can be long. To skip the pause, the test sets the time
-  // of the next delivery attempt to the current time.
+  // On a busy machine, the pause after a failed delivery attempt can be long. To skip the pause between two delivery
+  // attempts, the test sets the time of the next delivery attempt to the current time.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);

@@ -131,9 +131,9 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
       // Each API key may send 10 requests per minute, and also only 10 requests per hour. The killed Redis node stored
-      // the request counts of some API keys. For these API keys, each of the two rate limiters now counts the requests
-      // in its own memory. The two rate limiters together therefore allow 20 requests of each of these API keys. For
-      // every other API key, the two rate limiters together allow 10 requests.
+      // the request counts of some API keys. For the API keys whose counts were lost, each of the two rate limiters now
+      // counts the requests in its own memory. The two rate limiters together therefore allow 20 requests of each API
+      // key whose counts were lost. For every other API key, the two rate limiters together allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);
@@ -143,7 +143,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
   });
 
-  test('no request fails when a Redis node hangs under load', () =>
+  test('under load, no request fails when a Redis node hangs', () =>
     unnoticed(fleet, 'cluster-node-hung', async (load) => {
       const [, hung] = cluster.nodes;
       hung!.freeze();

@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
-  test('the gateway reads API key usage and the audit log from the standby database', async () => {
+  test('in a query for API key usage or the audit log, the gateway reads the data from the standby database', async () => {
     const auditLog = () =>
       askGraph<{ edges: { node: { action: string } }[] }>(
         fleet.urls[0]!,
@@ -70,7 +70,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
     await admin.end();
   });
 
-  test('when the PostgreSQL primary is lost under load, the standby has every acknowledged change, and clients must copy the whitelist again', async () => {
+  test('when the PostgreSQL primary fails under load, the standby has every change that the gateway acknowledged, and clients must copy the whitelist again', async () => {
     const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
     const changes = (after?: string) =>
       askGraph<{ cursor: string; reset: boolean }>(
@@ -91,7 +91,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
       proxy.turnTo(standby.url);
       await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
       // After the promotion of a standby, PostgreSQL reports the timeline of the old primary until the next checkpoint.
-      // The gateway must detect the new timeline even before this checkpoint.
+      // The gateway must detect the new PostgreSQL timeline even before the next checkpoint.
       expect(await changes(cursor)).toMatchObject({ reset: true });
       await progress(load);
     } finally {

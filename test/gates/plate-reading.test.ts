@@ -260,7 +260,7 @@ describe('matching of camera texts and plates', () => {
     expect(numbersIn('')).toEqual([]);
   });
 
-  test('the gateway ignores a zero width space at the end of the text that a camera read', () => {
+  test('the gateway ignores a zero width space at the end of a camera text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect(plateText(text)).toBe(plateText(`${text}\u200b`));
@@ -397,7 +397,7 @@ describe('parking events with a text that a camera read', () => {
     expect(matched).toMatchObject({ plateType: 'DXB', text: 'A 1', listed: true });
   });
 
-  test('recording a parking event with the text that a camera read needs only the permission WRITE_ACTIVITY', async () => {
+  test('to record a parking event with a camera text, an API key needs only the permission WRITE_ACTIVITY', async () => {
     const { locationId } = await whitelistOf(['DXB A 1']);
     const key = await gateway.newKey({ locationIds: [locationId], permissions: ['WRITE_ACTIVITY'] });
     const { body } = await gateway.graph(

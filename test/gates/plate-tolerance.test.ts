@@ -67,7 +67,7 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
     });
   });
 
-  test('a gate admits no vehicle when the checked plate is similar to several whitelist entries', async () => {
+  test('a gate admits no vehicle when the plate that the gate sends is similar to several whitelist entries', async () => {
     const ask = await whitelistOf('DXB B 81', 'DXB 8B 1', 'DXB 8 81');
     expect(await ask('DXB 8 B1')).toMatchObject({
       allowed: true,
@@ -137,7 +137,7 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
 });
 
 /**
- * The maximum number of plates that are similar to a plate of these tests. These tests generate plates with at most 27
+ * In these tests, no plate is similar to more plates than this number. These tests generate plates with at most 27
  * characters, and cameras confuse each character with at most one other character.
  */
 const maxSimilarPlates = 27;
@@ -149,7 +149,7 @@ describe('similar plates', () => {
     plateNumber: fc.stringMatching(/^[A-Z0-9]{1,20}$/),
   });
 
-  test('the list of similar plates contains each plate once, and every listed plate differs from the given plate in one character', () => {
+  test('the list of similar plates contains each plate once, and each plate in the list differs from the given plate in one character', () => {
     fc.assert(
       fc.property(plate, (read) => {
         const [first, ...others] = similarPlates(read);

@@ -23,12 +23,15 @@ const listed = [
 ] as const;
 
 /**
- * A parking event. The field `named` replaces the id of a whitelist entry: it contains the index of the entry's plate
- * in `listed`.
+ * A parking event. Instead of the id of a whitelist entry, the field `named` contains the index of the entry's plate in
+ * `listed`.
  */
 type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
 
-/** Creates a location with the plates of `listed` on its whitelist, and a quota of one vehicle for each reference. */
+/**
+ * Creates a location whose whitelist contains the plates of `listed`. For each reference on this whitelist, the quota
+ * is one vehicle.
+ */
 async function locationWithQuotas() {
   const { key, locationId } = await gateway.newTenant();
   const ids = listed.map(() => newId());
@@ -55,8 +58,8 @@ async function locationWithQuotas() {
 
 /**
  * Records parking events at a new location, either several events with one request, or each event with its own request.
- * Returns the events that are marked as over the quota, and the audit records about exceeded quotas. For each audit
- * record, the result contains the event, the reference and the number of vehicles inside.
+ * Returns the parking events that the gateway marked as over the quota, and the audit records about exceeded quotas.
+ * For each audit record, the result contains the parking event, the reference and the number of vehicles inside.
  */
 async function quotaMarks(requests: readonly Event[][], { together }: { together: boolean }) {
   const { activity, locationId, seenOf } = await locationWithQuotas();

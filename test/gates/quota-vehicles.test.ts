@@ -242,7 +242,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
     expect(await unit.isOver('DXB/A/1')).toBe(quotas.seven > 0);
   });
 
-  test('when an entry event arrives late, its quota check counts the vehicles that are inside now', async () => {
+  test('when an entry event arrives late, its quota check counts the vehicles that are inside at the time of the arrival', async () => {
     const { enter, leave, create, isOver, locationId } = await unitWithQuota();
     await create('DXB/A/2');
     await leave('DXB/A/1');

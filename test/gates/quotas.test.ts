@@ -26,8 +26,8 @@ const quotaFields = '{ referenceId inside enforcement used }';
 
 /**
  * Creates a location with the given number of vehicles (plate numbers 1, 2, …) on its whitelist, all under the
- * reference unit-7. Returns functions that set quotas, record parking events and request gate decisions for the new
- * location.
+ * reference unit-7. Returns functions with which a test sets quotas, records parking events and requests gate decisions
+ * for this location.
  */
 async function unitWith(vehicles: number) {
   const { key, locationId, companyId } = await gateway.newTenant();
@@ -162,7 +162,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(await record('99')).toEqual({ overQuota: false });
   });
 
-  test('a vehicle no longer counts as inside after its entry event is corrected to another plate', async () => {
+  test('a vehicle no longer counts as inside after a correction gives its entry event another plate', async () => {
     const { setQuota, record, exceeded, quotas } = await unitWith(2);
     await setQuota(1);
     await record(1, { eventId: 'misread' });
@@ -176,8 +176,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
   /**
    * Records the same parking events at two locations, each with a quota of one vehicle. The first location gets the
    * events in batches, and the second location gets the events one by one. For each location, the function returns the
-   * events that are marked as over the quota, and the audit records about exceeded quotas. For each audit record, the
-   * result contains the event and the number of vehicles inside.
+   * parking events that the gateway marked as over the quota, and the audit records about exceeded quotas. For each
+   * audit record, the result contains the parking event and the number of vehicles inside.
    */
   async function markedInBatchesAndOneByOne(
     requests: readonly ShortEvent[][],
@@ -401,7 +401,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     ).toMatchObject({ code: 'VALIDATION_ERROR', ...(field !== 'enforcement' && { details: { field } }) });
   });
 
-  test('a request that sets the same quota twice is refused', async () => {
+  test('the gateway refuses a request that sets the same quota twice', async () => {
     const { run, quotas } = await unitWith(0);
     const twice = '[{ referenceId: "a", inside: 1 }, { referenceId: "a", inside: 2 }]';
     expect(

@@ -121,7 +121,10 @@ describe('requests of browsers from other origins', () => {
 describe('compression of responses', () => {
   const many = 60;
 
-  /** Creates a location with so many whitelist entries that the gateway compresses the list. */
+  /**
+   * Creates a location with so many whitelist entries that the gateway compresses the response that contains the
+   * whitelist.
+   */
   async function newListHolder(entries = many) {
     const tenant = await closed.newTenant();
     const query = `mutation ($id: ID!, $entries: [WhitelistEntryInput!]!) {
@@ -191,7 +194,7 @@ describe('compression of responses', () => {
   /** The number of whitelist entries in a long list, which the gateway sends in more than two chunks. */
   const listLength = 1_500;
 
-  test('the gateway sends a long list compressed and in several chunks', async () => {
+  test('the gateway sends a long list in compressed form and in several chunks', async () => {
     const { get } = await newListHolder(listLength);
     const answer = await get(list, { 'Accept-Encoding': 'gzip' });
     expect(answer.headers.get('Content-Encoding')).toBe('gzip');

@@ -95,7 +95,7 @@ describe('invalid REST requests', () => {
     },
   );
 
-  test('the gateway ignores unknown fields of a request body, such as __proto__', async () => {
+  test('when a request body contains unknown fields, such as __proto__, the gateway ignores these fields', async () => {
     const { locationId, key } = await gateway.newTenant();
     const body = JSON.stringify(newEntry()).replace(
       '{',
@@ -175,7 +175,8 @@ describe('health endpoints', () => {
       const response = await fetch(`${url}/readyz`);
       return [response.status, await response.json()];
     };
-    // On a busy machine, PostgreSQL or Redis may not answer the gateway in time.
+    // On a busy machine, PostgreSQL or Redis may take so long to answer the gateway that `/readyz` first reports a
+    // failure.
     await expect.poll(ready).toEqual([200, { status: 'ok', database: 'ok', limiter: 'ok', notices: 'ok' }]);
   });
 });
@@ -266,7 +267,7 @@ describe('rate limit headers and remaining points', () => {
     expect(resetSeconds).toBeLessThan(3700);
   });
 
-  test('an administrator who reads the rate limit of another API key uses no points of that API key', async () => {
+  test('when an administrator reads the rate limit of another API key, this uses no rate limit points of that API key', async () => {
     const { companyId } = await gateway.newTenant();
     const [admin, other] = await Promise.all([
       gateway.newKey({ companyIds: [companyId] }),

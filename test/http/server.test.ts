@@ -5,7 +5,8 @@ import { connectionLimits } from '../../src/http/listener/connections.ts';
 import { newApp, open, type RawConnection, serveApp } from '../support/raw-connections.ts';
 
 /**
- * Sends a request over a new connection. Returns the response, or an empty text when the server refuses the connection.
+ * Sends a request over a new connection. Returns the response, or an empty string when the server refuses the
+ * connection.
  */
 async function answerOfNewConnection(port: number): Promise<string> {
   const { received, closed } = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');

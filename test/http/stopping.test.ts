@@ -40,13 +40,13 @@ describe('an HTTP server that is stopping', () => {
   });
 
   /**
-   * The pause of the test client between two requests, in milliseconds. The pause is longer than the pauses of most
-   * clients, and shorter than the time for which a stopping gateway keeps idle connections open.
+   * The pause of the test client between two requests, in milliseconds. The pause between two requests is longer than
+   * the pauses of most clients, and shorter than the time for which a stopping gateway keeps idle connections open.
    */
   const pauseMs = 1_000;
   /**
-   * How long a stopping server of these tests keeps idle connections open, in milliseconds. The time is longer than in
-   * production, so that a client on a busy machine can send its request in time.
+   * How long a stopping server of these tests keeps idle connections open, in milliseconds. In these tests, this time
+   * is longer than in production, so that a client on a busy machine can send its request in time.
    */
   const idleGraceMs = 60_000;
 

@@ -106,8 +106,8 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The longest pause between two steps of a test case, in microtasks. Longer pauses test nothing new, because a value of
- * a `Source` iterator reaches the response in fewer microtasks.
+ * The longest pause between two steps of a test case, in microtasks. The tests do not need longer pauses, because a
+ * value of a `Source` iterator reaches the response in fewer microtasks.
  */
 const maxMicrotasks = 20;
 
@@ -130,7 +130,8 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 
 /**
  * Generates lists of pauses, with one pause for each step of a test case. A pause lasts for one iteration of the event
- * loop, for no time, or for 1 to `maxMicrotasks` microtasks. At most one pause in a list lasts for microtasks.
+ * loop, for no time, or for 1 to `maxMicrotasks` microtasks. In each list of pauses, at most one pause lasts for
+ * microtasks.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
   for (let others = 0; others < 2 ** steps; others += 1) {

@@ -42,8 +42,8 @@ describe('an unauthenticated client over its rate limit', () => {
       }
     });
     expect([...statuses]).toEqual([429]);
-    // Five seconds after a refusal, the gateway reads the newest API key secrets from the database, ordered by age. No
-    // request waits until the gateway has read these secrets.
+    // Five seconds after the gateway has refused a request, it reads the newest API key secrets from the database,
+    // ordered by age. No request waits until the gateway has read the API key secrets from the database.
     const ofKeys = statements.filter((text) => text.includes('ApiKeySecret') && !text.includes('ORDER BY'));
     expect(ofKeys).toEqual([]);
   });

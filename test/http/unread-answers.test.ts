@@ -101,8 +101,8 @@ describe('long lists that stalled clients do not read', async () => {
       return response;
     };
     // The gateway reads fewer than eight lists from the database at the same time. The test requests eight lists, each
-    // with a different API key. A list that the client does not read must not keep its permission to use the database.
-    // Otherwise, a ninth list would have to wait.
+    // with a different API key. While the client does not read a list, this list must not occupy one of the gateway's
+    // slots for database queries. If the eight unread lists occupied all slots, a ninth list would have to wait.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);

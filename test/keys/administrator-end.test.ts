@@ -47,8 +47,8 @@ async function newAdministrator() {
 type Administrator = Awaited<ReturnType<typeof newAdministrator>>;
 
 /**
- * The ways in which an API key can lose its access. Each item contains a description, the error code that a request in
- * progress gets, and a function that ends the access.
+ * The ways in which an administrator's API key can lose its access. Each item contains a description, the error code
+ * for a request that was already in progress, and a function that ends the access.
  */
 const ends: [string, string, (administrator: Administrator) => Promise<unknown>][] = [
   ['is revoked', 'UNAUTHORIZED', ({ id }) => keys.revoke(operator, id)],
@@ -83,7 +83,7 @@ describe.each(ends)('a request that has begun before the API key of its administ
   );
 });
 
-test('a request that started before its API key lost a company cannot add this company to the scope of the API key again', async () => {
+test('when an API key loses a company during a request, this request cannot add the company to the scope of the API key again', async () => {
   const { author, id, companyId, locationId } = await newAdministrator();
   await keys.update(operator, id, { companyIds: [], locationIds: [locationId] });
   await expect(keyWrites.update(author, id, { companyIds: [companyId] })).rejects.toMatchObject({

@@ -26,8 +26,8 @@ async function newAdmin(options: KeyOptions = {}) {
 }
 
 /**
- * Creates a second API key of a company, with the same rate limits as the API key that `newAdmin` creates. The fields
- * in `options` replace the default permissions, rate limits or scope of the new API key.
+ * Creates a second API key for a company, with the same rate limits as the company's first API key, which `newAdmin`
+ * creates. The fields in `options` replace the default permissions, rate limits or scope of the new API key.
  */
 async function newSibling(companyId: string, options: KeyOptions = {}) {
   const secret = await gateway.newKey({
@@ -90,7 +90,7 @@ describe('what a restricted API key can grant to other API keys', () => {
     });
   });
 
-  test('a restricted API key can issue an API key only with at least one company or location in its scope', async () => {
+  test('a restricted API key can issue another API key only if the scope of the new key contains at least one company or location', async () => {
     const { admin } = await newAdmin();
     for (const input of [{}, { companyIds: [] }, { companyIds: [], locationIds: [] }]) {
       expect(await keys.create(admin, input)).toMatchObject({
@@ -171,7 +171,7 @@ describe('API keys that may do more than their administrator', () => {
     },
   );
 
-  test('when an administrator reads another API key, the response contains only companies and locations in the scope of the administrator', async () => {
+  test('when an administrator reads another API key, the response contains only those companies and locations that are in the scope of the API key of the administrator', async () => {
     const { companyId, admin } = await newAdmin();
     const theirs = await gateway.newTenant();
     const { id } = await newSibling(companyId, {
@@ -213,7 +213,7 @@ test.each(['companyIds', 'locationIds'] as const)(
 );
 
 describe('API keys with a write permission and without the read permission', () => {
-  /** GraphQL mutations with a whitelist entry in the result, each with the permission that the mutation needs. */
+  /** GraphQL mutations whose results contain a whitelist entry, each with the permission that the mutation needs. */
   const reads: [string, Permission, (locationId: string) => string][] = [
     [
       "an import's rows",

@@ -26,8 +26,8 @@ const keys = keyOperations(gateway);
 const url = await serve(gateway);
 
 /**
- * The number of whitelist entries in a long whitelist. Each whitelist entry has about 1.5 KB. A response with the whole
- * whitelist therefore does not fit into the socket buffers of the client and the server.
+ * The number of whitelist entries in a long whitelist. Each whitelist entry takes about 1.5 KB in the response. A
+ * response with the whole whitelist therefore does not fit into the socket buffers of the client and the server.
  */
 const entriesOfLongList = 15_000;
 

@@ -10,7 +10,7 @@ const soon = new Date(Date.now() + 3_600_000);
 const later = new Date(soon.getTime() + 1000);
 
 describe("what an operator's API key can grant to other API keys", () => {
-  test("an operator's API key can issue an API key that has an empty scope and higher rate limits than the operator's API key", async () => {
+  test("an operator's API key can issue a new API key that has an empty scope, and has higher rate limits than the operator's API key itself", async () => {
     const limits = { hourlyLimit: 10_000_000, burstLimit: 10_000_000 };
     expect((await keys.create(operator, limits)).apiKey).toMatchObject({
       ...limits,
@@ -20,7 +20,7 @@ describe("what an operator's API key can grant to other API keys", () => {
   });
 
   test.each([[{}], [{ companyIds: [] }], [{ companyIds: [], locationIds: [], unrestricted: false }]])(
-    "an API key that is created with the input %j is not an operator's API key",
+    "when the input for a new API key is %j, the new API key is not an operator's API key",
     async (input) => {
       const { apiKey, secret } = await keys.create(operator, { permissions: everyPermission, ...input });
       expect(apiKey.unrestricted).toBe(false);
@@ -103,7 +103,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
     },
   );
 
-  test("an operator's API key with an expiry can issue another operator's API key, which gets the same expiry", async () => {
+  test("when an operator's API key with an expiry issues another operator's API key, the new API key gets the same expiry", async () => {
     const key = await newLimited();
     const { apiKey, secret } = await keys.create(key, {
       permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -142,7 +142,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
   ];
 
   test.each(stronger)(
-    "an operator's API key with few permissions can neither change nor rotate an API key with more rights: %s",
+    "an operator's API key with few permissions can neither change nor rotate another API key that has more rights: %s",
     async (_, newStronger) => {
       const key = await newLimited();
       const secret = await newStronger();

@@ -11,7 +11,7 @@ import { locksOf } from '../support/locks.ts';
 import { createScratchDatabase, type ScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 
 // Values for OPERATOR_API_KEY in the format of the API key secrets that the gateway generates. A secret in any other
-// format works only while OPERATOR_API_KEY contains the secret.
+// format is valid only as long as it is the value of OPERATOR_API_KEY.
 const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
   string,
   string,
@@ -66,7 +66,7 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
       ['api_key.revoked', 'OPERATOR_API_KEY'],
     ]);
 
-    // When a gateway starts with the old value of OPERATOR_API_KEY again, the gateway does not revoke the newer API
+    // When a gateway starts again with an earlier value of OPERATOR_API_KEY, the gateway does not revoke the newer API
     // key.
     const late = await restart(first);
     expect(await statusWith(late, first)).toBe(401);
@@ -78,7 +78,7 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(), second)).toBe(200);
   });
 
-  test('at each start, the gateway gives the API key from OPERATOR_API_KEY every permission, also permissions that a newer version added, and records the change in the audit log', async () => {
+  test('at each start, the gateway gives the API key from OPERATOR_API_KEY every permission that this gateway version has, and records the change in the audit log', async () => {
     const { database } = await restart(second);
     await database.prisma.apiKey.updateMany({
       where: { fromConfiguration: true },

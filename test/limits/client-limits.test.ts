@@ -6,13 +6,17 @@ import { type CsvRow, readRows, rowsOfRequest } from '../../pages/console/csv.ts
 import { createStructureCheck } from '../../src/http/bodies/json.ts';
 import { serve, sharedTestGateway } from '../support/harness.ts';
 
-// The command line and the console are clients of the gateway, so they may not import its limits
-// (.dependency-cruiser.js). The tests in this file compare the limits of these clients with the limits of the gateway.
+// The command line and the console are clients of the gateway, so their code may not import the limits from the code of
+// the gateway (.dependency-cruiser.js). The tests in this file compare the limits of these clients with the limits of
+// the gateway.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Returns the largest number that a function accepts. The function must accept all smaller numbers, too. */
+/**
+ * Finds the largest number for which the function `accepts` returns true. `accepts` must also return true for all
+ * smaller numbers.
+ */
 function largestAccepted(accepts: (number: number) => boolean): number {
   let [accepted, refused] = [0, 1_000_000];
   while (refused - accepted > 1) {
@@ -26,7 +30,7 @@ function largestAccepted(accepts: (number: number) => boolean): number {
 /** Whether the structure of a JSON value is within the limits of the gateway. */
 const isBounded = (value: unknown) => createStructureCheck()(JSON.stringify(value)) === undefined;
 
-/** Whether the command line sends all these rows in one request. */
+/** Whether all these rows are so small that the command line sends them in one request. */
 function fitInRequest(rows: readonly unknown[]): boolean {
   const size = createRequestSize();
   return rows.every((row) => size.add(row));
@@ -71,7 +75,8 @@ test.each([
     const sent = largestAccepted((count) => fitInRequest(rowsOf(count)));
     const body = importOf(rowsOf(sent));
     expect(isBounded(body)).toBe(true);
-    // If the command line sent far fewer rows than the gateway accepts, it would send more requests than necessary.
+    // If the command line sent far fewer rows in each request than the gateway accepts, an import would need more
+    // requests than necessary.
     expect(isBounded(importOf(rowsOf(Math.ceil(sent * 1.01))))).toBe(false);
   },
 );
@@ -124,6 +129,7 @@ test.each([
     status: 200,
     rejected: sent,
   });
-  // If a client sent far fewer rows than the gateway accepts, it would send more requests than necessary.
+  // If a client sent far fewer rows in each request than the gateway accepts, an import would need more requests than
+  // necessary.
   expect((await send(Math.ceil(sent * 1.1))).status).toBe(413);
 });

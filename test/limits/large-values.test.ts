@@ -7,7 +7,7 @@ const url = await serve(gateway);
 
 /**
  * The number of companies that this test file creates. Each company has settings of almost 16 MiB, which earlier
- * releases accepted. Today, the gateway refuses new settings over 16 KiB.
+ * releases accepted. This version of the gateway refuses new company settings over 16 KiB.
  */
 const companies = 8;
 const settingsCharacters = 16 * 1024 * 1024 - 100;
@@ -24,7 +24,7 @@ for (let index = 0; index < companies; index += 1) {
 }
 const key = await gateway.newKey({ unrestricted: true });
 
-test('REST reads a list of companies with large settings page by page', async () => {
+test('to answer a REST request for companies with large settings, the gateway reads the companies page by page', async () => {
   const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': key } });
   expect(response.status).toBe(200);
   let bytes = 0;

@@ -171,8 +171,8 @@ test('the in-memory rate limiter makes the same decisions as a simple rate limit
     afterMs: fc.option(fc.integer({ min: 0, max: 15_000 }), { nil: undefined }),
   });
   let now = 0;
-  // All generated histories of requests share one rate limiter, because a new rate limiter first allocates memory for
-  // 100,000 API keys.
+  // All generated sequences of requests share one rate limiter, because each new rate limiter first allocates memory
+  // for 100,000 API keys.
   const limiter = new MemoryRollingLimiter(windows, () => now);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -279,8 +279,8 @@ describe('requests that cost several rate limit points', () => {
     createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
 
   /**
-   * Charges the rate limit points of a request in two steps, as the gateway does. The first step charges one point. The
-   * second step replaces this point with all points of the request.
+   * Charges the rate limit points of a request in two steps, as the gateway does. In the first step, the rate limiter
+   * charges one point for the request. The second step replaces this point with all points of the request.
    */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
@@ -452,7 +452,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     );
   });
 
-  test('the rate limiter repeats a refusal without calling Redis until the rate limits of the API key change', async () => {
+  test('after a refusal, the rate limiter refuses requests of the API key without calling Redis, until the rate limits of the API key change', async () => {
     const redis = await newRedisClientReady();
     const limiter = createRateLimiter({ ...hourOf(), redis, log });
     const subject = newSubject(1, 10);

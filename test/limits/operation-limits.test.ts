@@ -88,7 +88,7 @@ describe('GraphQL operations that are too large, too deep or too expensive', () 
     expect((await gateway.graph(query, { key, variables: { n: 5 } })).body.errors).toBeUndefined();
   });
 
-  test('GraphQL refuses an import when the result selects a page of whitelist entries for each imported row', async () => {
+  test('GraphQL refuses an import when the request selects a page of whitelist entries for each imported row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const importing = (selection: string) =>
       gateway.graph(

@@ -12,7 +12,7 @@ const gateway = await sharedTestGateway();
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
-/** Returns how many points of the hourly rate limit a request costs. */
+/** Returns how many rate limit points a request takes from the hourly limit of its API key. */
 async function pointsOf(send: (key: string) => Promise<{ headers: Headers }>, companyIds: string[] = []) {
   const key = await gateway.newKey({ companyIds, hourlyLimit: 1000, burstLimit: 1000 });
   const { headers } = await send(key);
@@ -186,7 +186,7 @@ describe('rate limit points that GraphQL requests cost', () => {
   });
 });
 
-test('a long invalid value is not copied into each error message of a request', async () => {
+test('when a request contains a long invalid value, its error messages do not each contain a copy of this value', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($plate: PlateInput!) {
     plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
@@ -233,7 +233,8 @@ test('when a value is too long for an error message, the gateway does not serial
 test('when a JSON string is too long, the gateway stops reading the string at the maximum length', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
-    // `charCodeAt` makes JavaScript join the pieces of the text before the test measures the time.
+    // JavaScript stores a repeated string in pieces. `charCodeAt` makes JavaScript join these pieces before the test
+    // measures the time.
     text.charCodeAt(0);
     const startedAt = performance.now();
     expect(createStructureCheck()(text)).toMatch(/text of more than/);
@@ -264,7 +265,7 @@ describe('cost of fields that read the database for each row or item', () => {
       `{ total rows { index outcome error { code message field value } ${selection} } }`,
     );
 
-  test('the cost of a nested field in the result of an import is multiplied by the number of imported rows', async () => {
+  test('the number of imported rows multiplies the cost of a nested field in the result of an import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: 1000 }, () => newEntry());
     const points = (selection: string, rows: number) => {
@@ -341,7 +342,7 @@ describe('GraphQL requests that select a list or a page several times', () => {
     expect(await statementsFor(28)).toBe(await statementsFor(1));
   });
 
-  test('when one request selects several lists, each selection gets the items of its own list', async () => {
+  test('when one request selects several lists, the result of each selection contains the items of the selected list', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
     const { body } = await gateway.graph(
@@ -397,7 +398,7 @@ describe('request bodies that are refused before parsing', () => {
     expect(errors[0]!.message).toMatch(message);
   });
 
-  test('the gateway refuses a request body over 1 MiB if the API key may not import', async () => {
+  test('the gateway refuses a request body over 1 MiB if the API key has no permission to import whitelist entries or record parking events', async () => {
     const body = inVariables(JSON.stringify(Array(64).fill('x'.repeat(16 * 1024))));
     const send = async (key: string) =>
       gateway.app.request('/graphql', {
@@ -415,7 +416,7 @@ describe('request bodies that are refused before parsing', () => {
   });
 });
 
-test('a GraphQL variable is refused when its name has a special meaning in JavaScript', async () => {
+test('the gateway refuses a GraphQL variable whose name has a special meaning in JavaScript', async () => {
   const { key } = await gateway.newTenant();
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
     const query = `query ($${name}: Int) { locations(first: $${name}) { nodes { id } } }`;
@@ -434,7 +435,7 @@ test('a GraphQL variable is refused when its name has a special meaning in JavaS
   }
 });
 
-test('GraphQL refuses null for a variable with a default value when the field requires a value', async () => {
+test('GraphQL refuses null as the value of a variable that has a default value, if an argument that requires a value uses this variable', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
   for (let time = 0; time < 4; time += 1) {

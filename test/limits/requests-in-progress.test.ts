@@ -130,7 +130,7 @@ describe('concurrent requests of one API key in a gateway process', () => {
     expect(requests.begin('key', undefined)).toBeTypeOf('function');
   });
 
-  test('requests of an API key wait while a client of the API key does not read its responses', async () => {
+  test('requests of an API key wait while a client with this API key does not read its responses', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytesPerKey: 1_000_000,
       checkIntervalMs: 5,
@@ -233,8 +233,8 @@ describe('concurrent requests whose bodies are incomplete', async () => {
     await Promise.all(
       bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
     );
-    // All requests that the API key `busy.key` may send at the same time wait for the end of their bodies. A request of
-    // another API key must succeed at once.
+    // The API key `busy.key` already sends as many requests as it may send at the same time, and each of these requests
+    // waits for the end of its body. A request of another API key must succeed at once.
     expect(await readWith(other.key)).toBe(200);
     let waited: number | undefined;
     void readWith(busy.key).then((status) => (waited = status));

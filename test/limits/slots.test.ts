@@ -77,7 +77,7 @@ test('after 2 s, a slow task frees its slot for other owners (such as API keys),
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // The slow task `a1` has already lost its slot after 2 s, so no slot becomes free when `a1` ends.
+  // After 2 s, the slow task `a1` no longer occupies a slot, so no slot becomes free when `a1` ends.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);

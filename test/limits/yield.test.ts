@@ -3,10 +3,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { beginRequest, yieldToEventLoop } from '../../src/scheduling/yield.ts';
 import { work } from '../support/busy.ts';
 
-/** The milliseconds for which `workInTurns` has kept the event loop busy. */
+/** The number of milliseconds for which `workInTurns` has kept the event loop busy. */
 let workedMs = 0;
 
-/** Keeps the event loop busy for the given number of iterations, each of which takes 8 ms. */
+/** Keeps the process busy for the given number of iterations of the event loop, for 8 ms in each iteration. */
 async function workInTurns(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     const end = process.hrtime.bigint() + 8_000_000n;
@@ -18,8 +18,8 @@ async function workInTurns(turns: number): Promise<void> {
 
 /**
  * Replaces the clock of the process with a clock that advances only by the milliseconds of work (`workedMs`). With the
- * real clock, other programs could slow down the work, so that the longest pause of a long task (250 ms) would end
- * before the work.
+ * real clock, other programs could slow down the other work. The long task would then continue after its longest pause
+ * (250 ms), before the other work ends.
  */
 function useClockOfWork(): void {
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => workedMs);
@@ -27,8 +27,8 @@ function useClockOfWork(): void {
 }
 
 /**
- * The number of iterations for which other work keeps the event loop busy while a long task yields. The iterations take
- * 32 ms of work in total, and a long task that yields waits for up to 250 ms.
+ * The number of event loop iterations for which other work keeps the event loop busy while a long task yields. The
+ * iterations take 32 ms of work in total, and a long task that yields waits for up to 250 ms.
  */
 const otherTurns = 4;
 
@@ -46,8 +46,8 @@ async function orderOfEnds(): Promise<string[]> {
 }
 
 /**
- * Begins one request that runs the long task, and as many further requests as `others` says. All requests stay in
- * progress until the test ends.
+ * Begins one request that runs the long task, and `others` more requests. All these requests stay in progress until the
+ * test ends.
  */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());
@@ -87,7 +87,7 @@ test('a long task that yields to the event loop continues after some time, even 
   await busy;
 });
 
-test('when each iteration of the event loop takes 100 ms, a long task that yields continues after at most nine iterations', async () => {
+test('when each iteration of the event loop takes 100 ms, a long task that has yielded continues after at most nine iterations', async () => {
   beginRequests(1);
   let isOver = false;
   let turns = 0;

@@ -51,7 +51,7 @@ describe.each(surfaceNames)('capacity changes over %s', (name) => {
 });
 
 describe('a location without a capacity', () => {
-  test('a location without a capacity announces no new state (such as full or available) when a vehicle leaves', async () => {
+  test('when a vehicle leaves a location without a capacity, the gateway announces no new state of the location (such as full or available)', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 1, slug: newSlug() });
     const { see, change } = openActivity(gateway, key);

@@ -375,7 +375,7 @@ describe('companies and locations that an API key can see', () => {
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
-  test('an API key that administers a location finds the changes of only this location in the audit log', async () => {
+  test('in the audit log, an API key that administers one location finds only the changes of this location', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name: 'Renamed' } });
     await gateway

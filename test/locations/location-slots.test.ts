@@ -138,8 +138,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const change = { key, body: { capacity: 20 } };
     const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
     expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
-    // Only the first parking event waits for a lock in PostgreSQL, because the gateway refused all later changes
-    // without an SQL statement.
+    // Only the first parking event waits for a lock in PostgreSQL, because the gateway refused all later changes before
+    // it ran an SQL statement.
     expect(await waitingConnections()).toBe(1);
     await unlock();
     expect(await first).toBe('recorded');
@@ -158,8 +158,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const event = recordEvent({ key, locationId });
     await expect.poll(waitingChanges).toBe(1);
     // The gateway records the parking event between the first and the second batch of imported rows. The second batch
-    // must wait for the parking event. The second batch waits longer than the maximum waiting time, which the test
-    // reduces to 1 ms.
+    // of imported rows must wait for the parking event. The second batch of imported rows waits longer than the maximum
+    // waiting time, which the test reduces to 1 ms.
     setMaxWaitMs(1);
     await unlock();
     expect(await imported).toBe(rows.length);

@@ -128,8 +128,8 @@ describe('the subscription locationStatusChanged', () => {
           variables: { id: body.data.viewer.id, at: new Date(Date.now() + 1000).toISOString() },
         },
       );
-    // On a busy machine, the new expiry time can already be in the past when the request arrives. The gateway then
-    // refuses the request.
+    // On a busy machine, the new expiry time of the API key can already be in the past when the request reaches the
+    // gateway. If the new expiry time is in the past, the gateway refuses the request.
     await expect.poll(async () => (await expireSoon()).body.errors).toBeUndefined();
     await expect.poll(async () => (await gateway.rest('GET', '/health', { key })).status).toBe(401);
     await drive(other, locationId);

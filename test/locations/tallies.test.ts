@@ -11,9 +11,9 @@ const { sql } = gateway.database;
 const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name: '', text }, values);
 
 /**
- * Returns the number of whitelist entries and the number of open parking sessions of a location. The function reads
- * both numbers from the table `LocationTally`, and also counts the entries and the sessions. One SQL statement reads
- * the table and counts the rows, so that all numbers come from the same database snapshot.
+ * Returns the number of whitelist entries and the number of open parking sessions of a location. The function reads the
+ * two numbers from the table `LocationTally`, and also counts the whitelist entries and the open sessions. One SQL
+ * statement reads the table and counts the rows, so that all numbers come from the same database snapshot.
  */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(

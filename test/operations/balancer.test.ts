@@ -8,7 +8,10 @@ import { hasHaproxy, haproxyComplaints, haproxyFiles, startHaproxy } from '../su
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Starts HAProxy with the test gateway in place of the three gateways of docs/scaling/gateways.cfg. */
+/**
+ * Starts HAProxy with the configuration of docs/scaling/gateways.cfg, in which the test gateway replaces the three
+ * gateways.
+ */
 async function startBalancer() {
   const port = Number(new URL(url).port);
   const balancer = await startHaproxy([port, port, port]);

@@ -17,7 +17,7 @@ import type { CaseResult } from '../../bench/report.ts';
 
 describe('the spread (confidence interval) of benchmark results', () => {
   // Each row of the test table contains the number of benchmark results, and two positions in the sorted results: the
-  // position of the lower bound and of the upper bound of the confidence interval. The interval is the 95% confidence
+  // position of the lower bound and of the upper bound of the confidence interval. The confidence interval is the 95%
   // interval of the sign test: https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
@@ -137,7 +137,7 @@ describe('benchmarks that became slower', () => {
     },
   );
 
-  test('only a benchmark with an earlier recorded result can be reported as slower', () => {
+  test('the benchmark reports a result as slower only if an earlier result is recorded', () => {
     expect(worseThanRecorded(resultOf(0.1, 9), undefined)).toEqual([]);
   });
 });

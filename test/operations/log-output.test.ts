@@ -30,8 +30,8 @@ describe('writing of log lines', () => {
     const file = newFile();
     const output = createLogOutput({ file });
     for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
-    // The test reads the file synchronously, so the log cannot write the lines before the test has read the file, even
-    // on a slow machine.
+    // The test reads the log file synchronously. The log therefore cannot write the lines to the file before the test
+    // has read the file, even on a slow machine.
     expect(readFileSync(file, 'utf8')).toBe('');
     await expect.poll(() => textOf(file)).toBe('one\ntwo\nthree\n');
   });
@@ -42,8 +42,8 @@ describe('writing of log lines', () => {
     const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} of many\n`);
     for (const line of lines) output.write(line);
     const written = () => textOf(file).then(({ length }) => length);
-    // As soon as the buffer of the log contains 16 KiB, the log writes the buffer to the file. The log writes a smaller
-    // buffer to the file after a delay.
+    // As soon as the buffer of the log contains 16 KiB, the log writes the content of the buffer to the file. If the
+    // buffer of the log contains less than 16 KiB, the log writes the buffer to the file after a delay.
     await expect.poll(written).toBeGreaterThan(lines.join('').length - 17_000);
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });

@@ -11,7 +11,7 @@ const { prisma, sql } = gateway.database;
 const secretText = 'pms_live_secret-of-a-client';
 const plateNumber = '7654321';
 
-/** Creates a log whose text the test can read. */
+/** Creates a log that collects its output as a text, so that the test can read the output. */
 function readableLog() {
   let text = '';
   const destination = new Writable({

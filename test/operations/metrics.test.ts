@@ -22,7 +22,7 @@ async function valueOf(series: string, of: Pick<typeof gateway, 'metrics'> = gat
   return line ? Number(line.slice(series.length + 1)) : 0;
 }
 
-/** Returns the increase of a metric series during an action. */
+/** Runs an action, and returns by how much the value of a metric increased. */
 async function growthOf(series: string, act: () => Promise<unknown>): Promise<number> {
   const before = await valueOf(series);
   await act();
@@ -161,8 +161,8 @@ test.runIf(testServerUrl)('the metrics show the size and the usage of each Postg
       sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
     );
     await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
-    // Two queries of this test wait for a database connection. The metric can be higher than 2, because queries of
-    // background jobs may also wait.
+    // At this point of the test, two queries of the test wait for a database connection. The value of the metric can be
+    // higher than 2, because queries of background jobs may also wait.
     expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
     void Promise.all(waiting);
   });
@@ -233,7 +233,7 @@ test('the metrics show the versions of the gateway, Node and the database', asyn
   );
 });
 
-test('the memory of a closed gateway is released, although prom-client observes garbage collections until the process ends', async () => {
+test('when a gateway is closed, its memory is released, although prom-client observes garbage collections until the process ends', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const sourceOfMetrics = () => {

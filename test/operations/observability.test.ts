@@ -16,8 +16,8 @@ const dashboard = JSON.parse(read('docs/observability/grafana-dashboard.json')) 
 };
 
 /**
- * The names of all series that `/metrics` can contain. Prometheus stores a histogram as three series, with the endings
- * `_bucket`, `_sum` and `_count`.
+ * The names of all metric series that the response of `/metrics` can contain. Prometheus stores a histogram as three
+ * series, with the endings `_bucket`, `_sum` and `_count`.
  */
 const existing = new Set(
   [...metrics.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) =>
@@ -51,7 +51,7 @@ const choices: [string, string][] = dashboard.templating.list
   .map(({ query }) => [query, /^label_values\((.+), \w+\)$/.exec(query)![1]!]);
 
 describe('the Grafana dashboard and the alert rules', () => {
-  test('the tests of this file check more than ten expressions of the Grafana dashboard, and every alert rule', () => {
+  test('the tests of this file check more than ten Prometheus expressions of the Grafana dashboard, and every alert rule', () => {
     expect(panels.length).toBeGreaterThan(10);
     expect(alerts).toHaveLength(read(alertsPath).match(/expr:/g)!.length);
   });

@@ -129,10 +129,10 @@ describe.runIf(!testServerUrl)('a gateway with its embedded database', () => {
     });
   });
 
-  // The gateway stops within 11.5 s. On a machine that is ten times slower than usual, creating the demo data can take
-  // longer.
+  // After a stop signal, the gateway stops within 11.5 s. On a machine that is ten times slower than usual, creating
+  // the demo data can take longer.
   test(
-    'a gateway that is stopped while creating demo data still writes its file of API keys, and exits cleanly',
+    'a gateway that is stopped while it creates demo data still writes its file of API keys, and exits cleanly',
     { retry: 2 },
     async () => {
       const gateway = await start({ DATA_DIR: await migratedFolder() });
@@ -144,7 +144,7 @@ describe.runIf(!testServerUrl)('a gateway with its embedded database', () => {
 });
 
 test.runIf(testServerUrl && process.env.REDIS_URL)(
-  'a new gateway in staging creates no API key, and prints how to create an API key',
+  'a new gateway in staging creates no API key, and prints how an operator can create one',
   async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
@@ -196,8 +196,8 @@ test.each(['PORT', 'METRICS_PORT'])(
     const [code] = await once(child, 'exit');
     expect(code).toBe(1);
     expect(output()).toContain(` ${variable} ${port}`);
-    // The gateway checks its ports before it opens its data folder. Therefore, the gateway logs only the error about
-    // the port, and writes nothing to the data folder.
+    // The gateway checks its ports before it opens its data folder. If a port is already in use, the gateway therefore
+    // logs only the error about the port, and writes nothing to the data folder.
     expect(output().trim().split('\n')).toHaveLength(1);
     expect(readdirSync(dataDir)).toEqual([]);
   },

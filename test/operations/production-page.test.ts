@@ -8,7 +8,7 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 
 const run = promisify(execFile);
 
-/** Returns the commands of docs/production.md that need only a running gateway and an API key. */
+/** Returns those commands of docs/production.md that need nothing except a running gateway and an API key. */
 function commandsOfThePage(): string {
   const page = readPages().find(({ path }) => path === 'docs/production.md')!;
   const blocks = fencedBlocks(page).filter(({ words }) => words.includes('run'));

@@ -16,7 +16,7 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 const operatorKey = newSecret('development');
 const silent = pino({ level: 'silent' });
 
-/** Creates a database, and returns the configuration of a gateway with this database. */
+/** Creates a database, and returns the configuration of a gateway that uses this database. */
 async function newConfig() {
   const scratch = await createScratchDatabase();
   onTestFinished(() => scratch.drop());

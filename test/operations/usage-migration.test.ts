@@ -12,8 +12,8 @@ const firstOfTheDays = '20261121222000_usage_partitions';
 const hourMs = 3_600_000;
 
 /**
- * The SQL statement with which version 1.5.0 and earlier versions wrote usage records. The tests run this old SQL
- * statement before, during and after the migration to daily partitions.
+ * The SQL statement that gateways of version 1.5.0 and earlier used to write usage records. The tests run this SQL
+ * statement of the old versions before, during and after the migration to daily partitions.
  */
 const insertAsBefore: Statement = {
   name: 'usage-insert-of-before',
@@ -45,9 +45,9 @@ async function openAsBefore() {
 }
 
 /**
- * Returns how many requests an API key sent in each hour. `records` contains the numbers from the usage records, and
- * `totals` contains the numbers from the usage totals. The usage records and the usage totals must give the same
- * numbers.
+ * Returns the number of requests of an API key for each hour. In the returned object, `records` contains the numbers
+ * from the usage records, and `totals` contains the numbers from the usage totals. For each hour, the usage records and
+ * the usage totals must give the same number.
  */
 async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKeyId: string) {
   const ask = (text: string) => sql.query<{ hour: Date; requests: number }>({ name: '', text }, [apiKeyId]);
@@ -103,9 +103,9 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // A gateway can write a usage record some seconds after the request. Like a delayed gateway, the test writes a
-        // new usage record together with a usage record that is 5 s old. When a write fails, the test repeats the
-        // write, as a gateway does.
+        // A gateway can write a usage record some seconds after the request. The test writes a new usage record
+        // together with a usage record that is 5 s old, as a gateway does that writes late. When a write fails, the
+        // test repeats the write, as a gateway does.
         const times = [new Date(), new Date(Date.now() - 5_000)];
         await expect
           .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })

@@ -20,7 +20,7 @@ const recordAll = (ids: string[]) =>
  */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
 /**
- * Returns the request ids of the usage records in each SQL statement that the usage recorder sent.
+ * Returns one array for each SQL statement that the usage recorder sent: the request ids of its usage records.
  */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);
 

@@ -17,7 +17,10 @@ const daysFromNow = (days: number) => new Date(Date.now() + days * dayMs);
 
 const ask = <Row>(text: string, ...values: unknown[]) => sql.query<Row>({ name: '', text }, values);
 
-/** Returns the name of the database partition that contains the only usage record of an API key. */
+/**
+ * Returns the name of the database partition that contains the usage record of an API key. The API key must have
+ * exactly one usage record.
+ */
 async function partitionOf(apiKeyId: string | null): Promise<string | undefined> {
   const rows = await ask<{ name: string }>(
     `SELECT tableoid::regclass::text AS name FROM "UsageRecord" WHERE "apiKeyId" = $1`,
@@ -36,7 +39,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Writes one usage record as a gateway does. */
+/** Writes one usage record to the database in the same way as a gateway process. */
 async function write(usage: Usage): Promise<void> {
   const recorder = createUsageRecorder({ sql, log });
   recorder.record(usage);

@@ -9,8 +9,8 @@ import { openTestGateway, serve } from '../support/harness.ts';
 
 describe('the pauses before the console sends a failed request again', () => {
   /**
-   * Returns the shortest and the longest pause that the function `delay` can return. `delay` computes a pause from a
-   * random number.
+   * Returns the shortest and the longest pause that the function `delay` can return. `delay` derives the length of the
+   * pause from a random number.
    */
   function rangeOf(delay: () => number): number[] {
     const random = vi.spyOn(Math, 'random');
@@ -78,9 +78,9 @@ describe('the end of a stream in the console', () => {
   const rejectedWith = (status: number, code: string) => new Response(refusalOf(code), { status });
 
   /**
-   * Opens a subscription whose first request gets the given response. Each further request of the subscription gets a
-   * stream that stays open. The subscription skips its pauses, because the test reports at once that the network is
-   * available again.
+   * Opens a subscription of the console; its first request gets the given response. Each later request of the
+   * subscription gets a stream that stays open. The subscription does not wait between its requests, because the test
+   * immediately reports that the network is available again.
    */
   function subscribeAfter(first: Response) {
     const responses = [first];
@@ -216,8 +216,8 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key, place: 'key' });
-    // The test replaces `setTimeout` in the page. The new `setTimeout` records the length of each pause, and skips the
-    // pause.
+    // In the page, the test replaces the function `setTimeout` with a different function. This function records the
+    // length of each pause, and skips the pause.
     await page.evaluate(() => {
       const wait = setTimeout;
       const pauses: number[] = [];

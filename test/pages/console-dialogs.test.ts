@@ -134,8 +134,8 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
   });
 
   /**
-   * Opens a view of the console, and submits a dialog. The request of the dialog reaches the gateway only after the
-   * test has called `change.release`.
+   * Opens a view of the console, and submits a dialog. The request that the dialog sends reaches the gateway only after
+   * the test has called `change.release`.
    */
   async function sendAndHold({ place, operation, send }: SendingDialog) {
     const company = await newCompany();

@@ -179,7 +179,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await save()).toMatchObject({ ...changed, permissions, hourlyLimit: 700 });
   });
 
-  test('when another user has changed a whitelist entry, the user can overwrite this change, even if the entry no longer matches the search', async () => {
+  test('when another user has changed a whitelist entry, the user of the console can overwrite this change, even if the entry no longer matches the search', async () => {
     const { key, locationId } = await newQuota();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     const dialog = page.getByRole('dialog');

@@ -82,7 +82,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByRole('button', { name: 'Import 2 rows' }).count()).toBe(1);
   });
 
-  test('the import dialog cannot import a file without valid rows; when the user then chooses a file that the console refuses, the dialog removes the earlier dry run result', async () => {
+  test('the import dialog does not import a file without valid rows; if the user then chooses a file that the console refuses, the dialog removes the dry run result of the first file', async () => {
     const { page } = await openWhitelist(browser);
     await openImport(page, [listedRow]);
     await page.getByText(rejectedText).waitFor();
@@ -173,7 +173,10 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await prisma.whitelistEntry.count({ where: { locationId, plateCode: 'D' } })).toBe(1);
   });
 
-  /** Starts the import of one row, and answers the request with the given function. The import then stops. */
+  /**
+   * Starts the import of one row in the import dialog, and lets the function `answer` handle the request of the page.
+   * The import then stops.
+   */
   async function stopImport(page: Page, answer: (route: Route) => Promise<void>): Promise<void> {
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
     await handleRequest(page, 'ImportEntries', { dryRun: false }, answer);
@@ -181,7 +184,10 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     await page.getByText('The import stopped after 0 of 1 row.').waitFor();
   }
 
-  /** Sends a request to the gateway, and closes the connection of the page before the page receives the response. */
+  /**
+   * Lets the gateway execute a request of the page, but closes the page's connection before the page receives the
+   * response.
+   */
   async function loseResponse(route: Route): Promise<void> {
     await route.fetch();
     await route.abort();
@@ -201,7 +207,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByText(doubt).count()).toBe(0);
   });
 
-  test('when the response to an update is lost, the import dialog sends the rows again without a warning', async () => {
+  test('when the response to an import with the option Update is lost, the import dialog sends the rows again and shows no warning', async () => {
     const { page } = await openWhitelist(browser);
     await openImport(page, ['unit-2,DXB,C,2']);
     await chooseUpdate(page);

@@ -102,7 +102,8 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
       expect(await secret.count()).toBe(1);
       expect(page.url()).toBe(`${url}/console#/keys`);
       const asking = page.waitForEvent('dialog');
-      // By default, Playwright would wait up to 30 s for the reload, which the simulated user refuses below.
+      // The simulated user refuses to reload the page (see below). Without a time limit, Playwright would wait up to 30
+      // s for the reload.
       const reloading = page.reload({ timeout: 2_000 }).catch(() => undefined);
       const question = await asking;
       expect(question.type()).toBe('beforeunload');

@@ -9,16 +9,16 @@ import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 /**
- * A second gateway for only one test. The test ends all event streams of the second gateway, and the event streams of
- * the other tests stay open.
+ * A second gateway, which only one test uses. The test ends all event streams of the second gateway, and the event
+ * streams of the other tests stay open.
  */
 const ending = await openTestGateway();
 const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
 /**
- * Returns how many points of its hourly rate limit an API key has used. To read this number, the function sends a
- * request that costs one point. The result does not include the point of this request.
+ * Returns how many points of its hourly rate limit an API key has used. To read the number of used points, the function
+ * sends a request that costs one point. The result does not include the point that this function itself uses.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });

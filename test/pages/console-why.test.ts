@@ -135,7 +135,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     expect(await admitted.count()).toBe(0);
   });
 
-  test('a slow answer to an earlier question does not replace the decision for the current question', async () => {
+  test('when the response to an earlier question arrives late, the console view "Why?" keeps the decision for the current question', async () => {
     const { page, admitted, refused, text, ask } = await openWhy();
     const { opened: mayAnswer, open: answer } = newGate();
     let held = 0;
@@ -144,8 +144,8 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
         held += 1;
         await mayAnswer;
       }
-      // If the browser has already cancelled the request for the first question, `route.continue()` fails, and the test
-      // ignores the error.
+      // If the browser has already cancelled the console's first request, `route.continue()` fails, and the test
+      // ignores this error.
       await route.continue().catch(() => undefined);
     });
     await text.fill('DXB A 7');

@@ -173,8 +173,8 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
 
   test('a form of the console keeps the times that the user did not edit', async () => {
     const { key, locationId } = await newWorld();
-    // On the day on which the clocks in Berlin go back, the local time 02:30 occurs twice. The validity of the
-    // whitelist entry starts when the local time is 02:30 for the second time.
+    // On the day on which the clocks in Berlin go back, the local time 02:30 occurs twice. The whitelist entry becomes
+    // valid when the local time is 02:30 for the second time on this day.
     const validity = { validFrom: '2026-10-25T01:30:15Z', validUntil: '2099-12-31T23:59:59Z' };
     const body = newEntry({ plateCode: 'Q', plateNumber: '6160', ...validity });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
@@ -333,7 +333,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('when a user edits an API key, the key keeps its expiry; when the user clears the expiry, the key gets the expiry of the API key with which the user signed in', async () => {
+  test('when a user edits an API key in the console, the key keeps its expiry; if the user clears the expiry, the key gets the expiry of the API key with which the user signed in', async () => {
     const { companyId } = await newWorld();
     const changeExpiry = async (own: Date | null) => {
       const key = await gateway.newKey({ companyIds: [companyId], ...(own && { expiresAt: own }) });

@@ -146,7 +146,7 @@ async function rest(path: string, secret = key): Promise<void> {
 
 /**
  * The kinds of requests that the script sends at random. For each request, the script chooses a random number between 0
- * and 1. The script then sends the first kind of request whose value `upTo` is at least as large as the random number.
+ * and 1. The script sends the first kind of request whose value `upTo` is at least as large as this random number.
  */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [
   [0.6, () => graph(mayEnter, { locationId, plate }, key)],
@@ -170,7 +170,7 @@ for (let second = 0; Date.now() < end; second += 1) {
   );
 }
 
-/** Queries Prometheus with the expressions of a panel, and returns the lines of the panel's chart. */
+/** Queries Prometheus with the expressions of a dashboard panel, and returns the lines of the panel's chart. */
 async function linesOf({ targets = [] }: Panel): Promise<{ at: number[]; lines: Line[] }> {
   const [first, last] = [(end - trafficMs) / 1000 + 10, end / 1000];
   const at = Array.from(

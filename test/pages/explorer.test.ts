@@ -50,13 +50,14 @@ test('the explorer keeps a plate that the user has typed, even if this plate is 
   const second = { locationId: 'second', plate: plateOf('2') };
   const typed = JSON.stringify({ ...example, locationId: 'first' });
 
-  // In this case, the explorer has filled in no variable, for example because a link already contains the location and
+  // The explorer has filled in none of these variables, for example because a link already contains the location and
   // the plate.
   const kept = fillVariables(typed, first);
   expect(kept.text).toBe(typed);
   expect(fillVariables(kept.text, second, kept.filled).text).toBe(typed);
 
-  // In this case, the explorer has filled in the location and a plate, and the user has then typed another plate.
+  // The explorer has filled in the location and a plate, and the user has then typed another plate in place of the
+  // filled-in plate.
   const { filled } = fillVariables(JSON.stringify(example), first);
   const { text } = fillVariables(typed, second, filled);
   expect(JSON.parse(text)).toEqual({ ...example, locationId: 'second' });

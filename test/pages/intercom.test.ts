@@ -50,7 +50,7 @@ describe('sentences that the intercom page shows', () => {
     );
   });
 
-  test('when the quota of a reference (such as an apartment) is reached, the intercom page shows how many vehicles of the reference may be inside', () => {
+  test('when the quota of a reference (such as an apartment) is reached, the intercom page shows how many vehicles of this reference may be inside at the same time', () => {
     expect(say('QUOTA_REACHED', {}, 2)).toBe(
       'unit-12 may have 2 vehicles inside at a time, and all its places are taken. You can enter as soon as a vehicle of unit-12 leaves.',
     );

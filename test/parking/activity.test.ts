@@ -27,7 +27,10 @@ interface Reading {
 
 const recorded = `id eventId kind plateNumber occurredAt decision listed createdAt updatedAt entry { id }`;
 
-/** Records a parking event and returns it, or the `extensions` of the GraphQL error. */
+/**
+ * Records a parking event. Returns the event, or the `extensions` of the GraphQL error if the gateway refuses the
+ * event.
+ */
 async function record(key: string, locationId: string, reading: Reading) {
   const { body } = await gateway.graph(
     `mutation ($locationId: ID!, $input: ParkingEventInput!) {
@@ -175,7 +178,7 @@ describe('parking events', () => {
     });
   });
 
-  test('two locations may use the same event identifier', async () => {
+  test('two parking events at different locations may have the same event identifier', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const elsewhere = await gateway.newLocation(companyId);
     const one = await record(key, locationId, { eventId: 'same' });
@@ -357,7 +360,7 @@ describe('parking sessions that the gateway derives from the parking events of o
     );
   });
 
-  test('the parking sessions of a plate use only the last version of an event that was corrected', async () => {
+  test('after a parking event was corrected, the parking sessions of its plate depend only on the last version of the event', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(reading, { minLength: 4, maxLength: 12 }), async (readings) => {
         const { companyId, key } = await gateway.newTenant();

@@ -27,7 +27,7 @@ async function recordMany({ key, locationId }: Place, count: number) {
   return body.errors?.[0].extensions.code ?? body.data.recordParkingEvents.recorded;
 }
 
-/** Requests the decision about a vehicle, as a gate does. */
+/** Requests a gate decision for a vehicle, in the same way as a gate. */
 async function decide({ key, locationId }: Place) {
   const { body } = await gateway.graph(
     `query ($locationId: ID!, $plate: PlateInput!) { plateAccess(locationId: $locationId, plate: $plate) { reason } }`,
@@ -36,7 +36,7 @@ async function decide({ key, locationId }: Place) {
   expect(body).toEqual({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
 }
 
-/** Requests the decision about a vehicle, and then records the entry of the vehicle, as a gate does. */
+/** Requests a gate decision for a vehicle, and then records the entry of the vehicle, in the same way as a gate. */
 async function letIn(place: Place) {
   await decide(place);
   const { body } = await gateway.graph(

@@ -13,8 +13,8 @@ const start = Date.parse('2026-03-01T08:00:00.000Z');
 const plateOf = (number: number) => ({ plateType: 'DXB', plateCode: 'A', plateNumber: String(number) });
 
 /**
- * Creates a parking event as a gate sends it. The time of the event is `minute` minutes after 08:00 UTC on 1 March
- * 2026.
+ * Creates a parking event in the form in which a gate sends it. The time of the event is `minute` minutes after 08:00
+ * UTC on 1 March 2026.
  */
 const reading = (eventId: string, kind: string, plate: number, minute: number) => ({
   eventId,

@@ -36,8 +36,8 @@ const ways = {
 };
 
 /**
- * Creates a location with a whitelist entry for the plate `DXB/A/7`. Returns functions that read the location's events
- * and count its audit records.
+ * Creates a location with a whitelist entry for the plate `DXB/A/7`. Returns functions that read the location's parking
+ * events and count its audit records.
  */
 async function gateWithEntry() {
   const { key, companyId, locationId } = await gateway.newTenant();
@@ -122,8 +122,8 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
     const before = await changes();
     for (const input of [named, read]) await record(key, locationId, input);
     expect(await changes()).toBe(before);
-    // The gate corrects the time of the parking event. The whitelist entry no longer exists, so the corrected event
-    // gets the plate that the gate sent.
+    // The gate sends the parking event again with a corrected time. The whitelist entry no longer exists, so the
+    // corrected event gets the plate that the gate sent.
     await record(key, locationId, { ...named, occurredAt: '2026-03-01T08:01:00.000Z' });
     expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
   });

@@ -100,7 +100,7 @@ for (const location of [garage, withPass, left, corrected, withLongestStay]) {
   addSession(see('9-in', 'ENTRY', 'SHJ/B/9', 8), { enteredAt: at(8), open: true });
 }
 
-/** Creates a database with all migrations before the given migration, and inserts the given rows. */
+/** Creates a database, applies all migrations that come before the given migration, and inserts the given rows. */
 async function openDatabaseBefore(migration: string, tables: Record<string, Row[]>) {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
@@ -142,7 +142,7 @@ const decide = (locationId: string, plate: string) =>
     { locationId, plate: plateOf(plate) },
   );
 
-/** Returns how many times the vehicle of each whitelist entry of a location has entered. */
+/** For each whitelist entry of a location, returns how many times the vehicle of this entry has entered. */
 async function entriesRecorded(locationId: string): Promise<number[]> {
   const { nodes } = await ask(
     'query ($locationId: ID!) { whitelist(locationId: $locationId) { nodes { entriesRecorded } } }',

@@ -10,7 +10,7 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
-/** Returns the time that is the given number of hours after the start of 1 March 2026 (UTC). */
+/** Returns a time: the start of 1 March 2026 (UTC) plus the given number of hours. */
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
 
 const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
@@ -23,7 +23,7 @@ async function newActivity() {
 }
 
 describe('the mutation setInside', () => {
-  test('setInside opens a parking session for each vehicle in the call that has no open session, and gives the open sessions of all other vehicles the state CORRECTED', async () => {
+  test('setInside opens a parking session for each named vehicle without an open session, and ends the open sessions of all other vehicles with the state CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -160,7 +160,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
-  test('parking events that happened before a call of adjustOccupancy, but arrive later, do not change the number of vehicles that this call set', async () => {
+  test('adjustOccupancy sets the number of vehicles inside, and parking events that happened before the call but arrive after it do not change this number', async () => {
     const { locationId, see, adjust, ask } = await newActivity();
     await adjust(locationId, 3, hour(5));
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 2));
@@ -171,7 +171,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('correcting a setInside call does not change the number of vehicles inside if a later adjustOccupancy call has set this number', async () => {
+  test('when a client corrects a setInside call, the number of vehicles inside does not change if a later adjustOccupancy call has set this number', async () => {
     const { locationId, setInside, adjust } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(1));
     expect(await adjust(locationId, 5, hour(5))).toEqual({ occupied: 5, adjustment: 3 });
@@ -265,8 +265,8 @@ const happening = fc.oneof(
 );
 
 /**
- * Returns a text that identifies a parking event or an occupancy count. A correction has the same text as the event or
- * count that it corrects.
+ * Returns a text that identifies a parking event or an occupancy count. A correction of a parking event or occupancy
+ * count has the same identifying text as the original.
  */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
@@ -311,7 +311,7 @@ describe('the occupancy that the gateway calculates from parking events and occu
     );
   });
 
-  /** Maps each plate to a camera text that matches only this plate. */
+  /** Maps each plate to a camera text that matches this plate and no other plate. */
   const textOf: Record<string, string> = {
     'DXB/B/10': 'b 10',
     'DXB/8/10': '8-10',
@@ -334,15 +334,15 @@ describe('the occupancy that the gateway calculates from parking events and occu
     { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
   );
   /**
-   * In the text that describes a parking session, removes the slashes and `DXB` from the plate. The plate then has the
-   * same form as the text that a camera reads from this plate.
+   * Returns the description of a parking session, with the slashes and `DXB` removed from its plate. The plate in the
+   * returned text has the same form as the text that a camera reads from this plate.
    */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
     return [plate.replaceAll('/', '').replace(/^DXB/, ''), ...rest].join(' ');
   };
 
-  test('the occupancy of a location does not depend on when vehicles are added to the whitelist', async () => {
+  test('the occupancy of a location does not depend on the times at which clients add vehicles to the whitelist', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -361,8 +361,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
             const listed = new Map<string, string>();
             for (const item of items) {
               // The test records the same parking events and occupancy counts at two locations. The whitelist of the
-              // first location is empty. At the second location, the events and counts arrive in another order, and the
-              // test changes the whitelist between them.
+              // first location is empty. At the second location, the parking events and occupancy counts arrive in
+              // another order, and the test changes the whitelist between the arrivals.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

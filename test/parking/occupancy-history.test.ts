@@ -9,7 +9,7 @@ import { everyPermission, openTestGateway } from '../support/harness.ts';
 import { nodesOf, type PlanNode } from '../support/query-plans.ts';
 import { statementsOfRequest } from '../support/statements.ts';
 
-// The test file has its own gateway, because the rows of other tests could change the query plans.
+// The tests in this file use their own gateway, because the rows that other tests write could change the query plans.
 const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
@@ -270,8 +270,8 @@ test('each point of the occupancy history agrees with the stored parking session
 
 /**
  * Inserts 2,000 completed sessions at a location, and removes the sessions of all other locations. PostgreSQL chooses a
- * query plan by the statistics of the whole table, so the sessions of other tests could change the plan. One session
- * starts each hour, and lasts half an hour.
+ * query plan by the statistics of the whole table, so sessions from other tests could change the query plan. One
+ * parking session starts in each hour, and every parking session lasts half an hour.
  */
 async function addSessions(locationId: string) {
   await prisma.parkingSession.deleteMany({ where: { locationId: { not: locationId } } });

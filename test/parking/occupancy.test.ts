@@ -235,7 +235,7 @@ describe('changes of the whitelist while a vehicle is inside', () => {
     expect(await sessions(locationId)).toEqual(['//A12345 COMPLETED 03-01T01:00 03-01T20:00']);
   });
 
-  test('setInside finds the parking session of a plate, even when the session contains only the text that a camera read', async () => {
+  test('setInside finds the parking session of a plate, even when its entry event contained only a camera text', async () => {
     const { locationId, see, sessions, setInside } = await newActivity();
     await see(locationId, entry('DXB A 7', 1), entry('A 12345', 1));
     expect(await setInside(locationId, ['DXB/A/7', 'AUH/9/1'], hour(5))).toMatchObject({ occupied: 2 });

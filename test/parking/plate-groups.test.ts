@@ -24,8 +24,8 @@ const plates = [
 
 /**
  * A plate on the whitelist. The array `readings` contains this plate, a similar plate, and camera texts that match or
- * resemble the plate on the whitelist. For some readings, only an alternative text of the camera matches the plate on
- * the whitelist.
+ * resemble the plate on the whitelist. For some camera readings, only an alternative text of the camera matches the
+ * plate on the whitelist.
  */
 const listedPlate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12345' };
 const readings = [

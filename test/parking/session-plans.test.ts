@@ -5,7 +5,7 @@ import { openTestGateway } from '../support/harness.ts';
 import { nodesOf, type PlanNode } from '../support/query-plans.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-// The test file has its own gateway, because the rows of other tests could change the query plans.
+// The tests in this file use their own gateway, because the rows that other tests write could change the query plans.
 const { database, newTenant } = await openTestGateway();
 
 const [enteredAt, exitedAt] = [new Date('2026-03-01T08:00:00Z'), new Date('2026-03-01T08:09:00Z')];
@@ -13,7 +13,7 @@ const plateNumbers = Array.from({ length: 2_000 }, (_, index) => String(10_000 +
 
 describe.runIf(!testServerUrl)('the query plans of the embedded database for parking sessions', () => {
   test.each([readSessions, readObservations])(
-    'the statement $name finds the sessions and events of ten plates by the last characters of the plates, and does not read all rows of the location',
+    'the statement $name finds the sessions and events of ten plates by the last characters of these plates, and does not read all rows of the location',
     async (statement) => {
       const { locationId } = await newTenant();
       const rows = plateNumbers.map((plateNumber) => {

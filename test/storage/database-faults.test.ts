@@ -18,12 +18,12 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
 /**
- * Lists the prepared statements of the connection. If PostgreSQL prepares this SQL statement under its name, the list
- * also contains the statement itself.
+ * Lists the prepared statements of the database connection that runs this SQL statement. If PostgreSQL prepares the SQL
+ * statement `namedStatements` itself, the list also contains its name.
  */
 const namedStatements = { name: 'named', text: 'SELECT name FROM pg_prepared_statements' };
 
-/** Opens a separate connection to the database. The connection is closed at the end of the test. */
+/** Opens a separate connection to the database. At the end of the test, this connection is closed. */
 async function connectTo(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client(databaseUrl);
   await client.connect();

@@ -3,7 +3,7 @@ import { configWarnings, loadConfig } from '../../src/config.ts';
 
 const url = 'postgresql://gateway:secret@db.internal/parking';
 
-/** Returns the environment variables of a gateway that uses the given database URL in the given variable. */
+/** Returns the environment variables for a gateway, in which the given variable contains the given database URL. */
 const withUrl = (name: string, value: string) => ({ DATABASE_URL: url, [name]: value });
 
 const variables = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'DATABASE_READ_URL'];

@@ -10,8 +10,8 @@ const megabyte = 1024 * 1024;
 
 /**
  * Runs a script in a new process. The script opens an embedded database, and then removes the folder of its write-ahead
- * log. PostgreSQL therefore cannot create the next file of this log. PostgreSQL reports this failure with the severity
- * PANIC, which it also reports when the disk is full.
+ * log. PostgreSQL therefore cannot create the next file of its write-ahead log. PostgreSQL reports this failure with
+ * the severity PANIC, which it also reports when the disk is full.
  */
 async function runWithoutLogFolder(script: string) {
   const { dataDir, drop } = await createEmbeddedDatabase(false);
@@ -26,7 +26,8 @@ async function runWithoutLogFolder(script: string) {
     rmSync(${JSON.stringify(`${dataDir}/postgres/pg_wal`)}, { recursive: true });`;
   const options = [...shortProcessOptions, '--import', 'tsx', '--input-type=module', '-e'];
   const args = [...options, preparation + script];
-  // If the process did not exit at the fatal error, PGlite would run forever, and only SIGKILL would end the process.
+  // If the process did not exit after the fatal error of PostgreSQL, PGlite would run forever, and only SIGKILL would
+  // end the process.
   const limits = { timeout: 240_000, killSignal: 'SIGKILL' } as const;
   return promisify(execFile)(process.execPath, args, { cwd: projectFolder, ...limits }).then(
     () => expect.fail('The process ended without an error.'),

@@ -14,8 +14,8 @@ const log = pino({ level: 'silent' });
 const operatorKey = 'operator-key-of-the-tests-0123456789';
 
 /**
- * Starts a gateway whose embedded database is in the given folder. A gateway that still runs at the end of the test is
- * killed.
+ * Starts a gateway whose embedded database is in the given folder. If the gateway still runs at the end of the test, it
+ * is killed.
  */
 function startOwner(dataDir: string) {
   const owner = startGatewayProcess({ DATA_DIR: dataDir, OPERATOR_API_KEY: operatorKey });
@@ -24,8 +24,8 @@ function startOwner(dataDir: string) {
 }
 
 /**
- * Registers companies one after the other until the test kills the gateway. The returned array contains the slug of
- * each company whose registration the gateway has confirmed.
+ * Registers companies one after the other, until the test kills the gateway process. The returned array contains the
+ * slug of each company whose registration the gateway has confirmed.
  */
 function registerCompanies(url: string): string[] {
   const acknowledged: string[] = [];
@@ -59,7 +59,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     await expect(openDatabase({ ...scratch, log })).rejects.toThrow(/DATA_DIR .* is in use/);
   });
 
-  it('exactly one of four processes that start together opens the folder of the embedded database', async () => {
+  it('when four processes start together with the same embedded database, exactly one of them opens the database folder', async () => {
     const dataDir = await newFolder();
     const starts = Array.from({ length: 4 }, () => startOwner(dataDir));
     const refused = () => starts.filter(({ child }) => child.exitCode === 1);
@@ -118,7 +118,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     expect(output).not.toContain('    at ');
   });
 
-  it('the folder of an embedded database keeps its rows after a restart', async () => {
+  it('when an embedded database in a folder is opened again, it still contains its rows', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     const first = await openDatabase({ ...scratch, log });

@@ -9,14 +9,14 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 // PostgreSQL writes each change to the write-ahead log first, in files of 16 MiB.
 
 /**
- * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. Together, these files of
- * 16 MiB have about half of the size that the PostgreSQL setting `max_wal_size` allows by default (1 GiB).
+ * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. Together, these 33 files
+ * of 16 MiB take about half of the size that the PostgreSQL setting `max_wal_size` allows by default (1 GiB).
  */
 const filesOfDefaultLimit = 33;
 
 /**
- * The number of times that a test makes the gateway run the SQL statement `CHECKPOINT`. Without checkpoints, the writes
- * of the test would need more log files than `filesOfDefaultLimit`.
+ * A test makes the gateway run the SQL statement `CHECKPOINT` this number of times. Without checkpoints, the writes of
+ * the test would need more log files than `filesOfDefaultLimit`.
  */
 const checkpoints = 8;
 
@@ -48,7 +48,7 @@ test.runIf(!testServerUrl)(
 );
 
 test.runIf(!testServerUrl)(
-  'every 30 s, the embedded database discards its stored query plans, and reuses the files of its write-ahead log after a checkpoint',
+  'every 30 s, the embedded database discards its stored query plans; after a checkpoint, it reuses the files of its write-ahead log',
   async () => {
     const folder = join(await newFolder(), 'postgres');
     const pglite = await PGlite.create({ dataDir: folder });

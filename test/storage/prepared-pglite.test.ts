@@ -61,7 +61,7 @@ test('after refreshArrayTypes has run, a query can write and return arrays of a 
   expect((await database.query(insert, [1, ['RED', 'BLUE']])).rows).toEqual([{ colours: ['RED', 'BLUE'] }]);
 });
 
-test('the embedded database parses a statement only once, even when the statement runs many times', async () => {
+test('the embedded database parses an SQL statement only once, even when the SQL statement runs many times', async () => {
   const before = await preparedStatements();
   for (let id = 100; id < 110; id += 1) {
     await database.query('INSERT INTO item (id) VALUES ($1)', [id]);
@@ -70,14 +70,14 @@ test('the embedded database parses a statement only once, even when the statemen
   expect(await preparedStatements()).toBe(before + 2);
 });
 
-test('a failed statement reports its SQLSTATE, and does not affect the next statement', async () => {
+test('a failed SQL statement reports its SQLSTATE, and does not affect the next SQL statement', async () => {
   await expect(database.query('SELECT 1 / $1::int', [0])).rejects.toMatchObject({ code: '22012' });
   await expect(database.query('SELECT nothing')).rejects.toMatchObject({ code: '42703' });
   expect((await database.query('SELECT 4 / $1::int AS n', [2])).rows).toEqual([{ n: 2 }]);
   expect((await database.query('SELECT 1 / $1::int AS "?column?"', [1])).rows).toHaveLength(1);
 });
 
-test('after a failed statement, a transaction refuses further statements until its ROLLBACK', async () => {
+test('after one of its SQL statements has failed, a transaction refuses all further SQL statements until ROLLBACK', async () => {
   const insert = 'INSERT INTO item (id, name) VALUES ($1, $2)';
   const failed = database.transaction(async (transaction) => {
     await transaction.query(insert, [200, 'kept only with a COMMIT']);
@@ -95,7 +95,7 @@ test('the embedded database refuses an SQL statement of a transaction that has a
   await expect(async () => ended.query('SELECT 1')).rejects.toThrow('Transaction is closed');
 });
 
-test('the embedded database stores the query plan of a statement that is executed several times', async () => {
+test('the embedded database stores the query plan of an SQL statement that is executed several times', async () => {
   const scratch = await createEmbeddedDatabase();
   const { sql, close } = await openDatabase({ dataDir: scratch.dataDir, log: pino({ level: 'silent' }) });
   onTestFinished(async () => {
@@ -115,7 +115,7 @@ test('the embedded database stores the query plan of a statement that is execute
   expect(plans).toEqual([{ generic_plans: '5', custom_plans: '5' }]);
 });
 
-test('the embedded database prepares at most 500 statements, and further statements run without being prepared', async () => {
+test('the embedded database prepares at most 500 SQL statements, and runs all other SQL statements without preparing them', async () => {
   for (let n = 0; n < 600; n += 1) {
     expect((await database.query(`SELECT $1::int + ${n} AS sum`, [1])).rows).toEqual([{ sum: n + 1 }]);
   }

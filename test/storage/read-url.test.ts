@@ -90,7 +90,7 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
 describe('a read from the standby', () => {
   const primary = {} as Connections;
 
-  test('when the standby no longer answers probes, the gateway sends a query that waits for the standby to the primary database instead', async () => {
+  test('when the standby no longer answers probes, a query that waits for the standby runs on the primary database instead', async () => {
     const standby = { probe: () => Promise.reject(new Error('no answer')) } as unknown as Standby;
     const readHistory = createHistoryReads(standby, log);
     const read = async (from: Connections) => (from === standby ? new Promise(() => undefined) : 'primary');

@@ -96,7 +96,7 @@ describe('configuration of Redis', () => {
     expect(() => redisOf(env)).toThrow(message);
   });
 
-  test('the configuration error does not show the parameters of a Redis URL, because they can be a part of a password', () => {
+  test('the configuration error does not show the text after the question mark in a Redis URL, because this text can be a part of a password', () => {
     expect(() => redisOf({ REDIS_URL: 'redis://user:12?secret=hidden@one' })).toThrow(
       /^REDIS_URL (?!.*(secret|hidden))/,
     );
@@ -169,7 +169,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
   });
   afterAll(() => cluster.remove());
 
-  /** Creates a Redis client, and a function that creates a rate limiter with this client. */
+  /** Creates a Redis client, and a function that creates a rate limiter that uses this Redis client. */
   function newClient({ commandTimeout = 5000, nodes = cluster.nodes } = {}) {
     const { log, warnings } = newLog();
     const urls = nodes.map(({ url }) => url) as [string, ...string[]];
@@ -184,8 +184,9 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
   }
 
   /**
-   * Stops the clock `performance.now` for one test. The function `connected` uses this clock for its time limit. While
-   * the clock is stopped, `connected` waits for Redis without a time limit, so the test also passes on a busy machine.
+   * Stops the clock `performance.now` for one test. The function `connected` measures its time limit with
+   * `performance.now`. While the clock is stopped, `connected` waits for Redis without a time limit, so the test also
+   * passes on a busy machine.
    */
   function stopClock() {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
@@ -204,8 +205,8 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     stopClock();
     const [first, ...slow] = cluster.nodes;
     slow.forEach((node) => node.freeze());
-    // With two addresses, the gateway creates a client of a Redis cluster, even if both addresses are equal. The Redis
-    // client learns the addresses of the other nodes from the first node.
+    // If the configuration contains two Redis URLs, the gateway creates a client for a Redis cluster, even if both URLs
+    // are equal. The Redis client learns the addresses of the other nodes from the first node.
     const { redis, startLimiter, warnings } = newClient({ nodes: [first!, first!] });
     let isConnected = false;
     const connecting = connected(redis).then(() => (isConnected = true));

@@ -17,14 +17,14 @@ import {
 import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
 /**
- * The database refuses a company with this name. The `INSERT` statement of the company succeeds, but the commit of its
- * transaction fails.
+ * In these tests, the database refuses every company that has this name. The SQL statement that inserts the company
+ * succeeds, but the transaction fails at its commit.
  */
 const refusedName = 'Refused';
 
 /**
- * Adds a trigger and a unique constraint. The database checks both only at the commit of a transaction. The trigger
- * refuses each company with the name `refusedName`.
+ * Adds a trigger and a unique constraint to the table `Company`. The database checks the trigger and the constraint
+ * only when a transaction commits. The trigger refuses each company with the name `refusedName`.
  */
 async function refuseCommits({ prisma }: Connections): Promise<void> {
   await prisma.$executeRawUnsafe(`
@@ -118,7 +118,7 @@ describe.each(databases)('commits that %s refuses', (databaseName, create) => {
     expect(stored).toBe(0);
   });
 
-  test(`the gateway finds the violated unique constraint when ${databaseName} checks the constraint only at the commit of the transaction`, async () => {
+  test(`when ${databaseName} checks a unique constraint only at the commit of a transaction, the gateway finds out which constraint is violated`, async () => {
     const twice = () =>
       database.prisma.$transaction((transaction) =>
         transaction.company.create({ data: { ...newCompany('Accepted'), phone: '1' } }),

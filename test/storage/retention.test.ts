@@ -39,7 +39,7 @@ async function addUsage(count: number, createdAt: Date) {
 
 /**
  * Records parking events at a new location. Each argument contains the plate number, the kind and the age in days of
- * one event.
+ * one parking event.
  */
 async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
   const { key, locationId } = await gateway.newTenant();
@@ -115,7 +115,7 @@ describe('removal of expired database records', () => {
     expect(body.data.occupied).toBe(2);
   });
 
-  test('the gateway keeps an expired occupancy count if it is the last count of the location, or if a counted vehicle is still inside', async () => {
+  test('the retention job keeps an expired occupancy count if it is the last count of the location, or if a vehicle of this count is still inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { setInside, adjust, sessions, status } = openActivity(gateway, key);
     await setInside(locationId, ['DXB/A/1'], daysAgo(60));
@@ -213,8 +213,9 @@ describe('removal of expired database records', () => {
         const { key, locationId } = await gateway.newTenant();
         const { adjust, see, setInside, status } = openActivity(gateway, key);
         if (begin === 'events') await see(locationId, ...inside.map((plate) => entry(plate, 70)));
-        // Each occupancy count adds one vehicle. The parking session of each vehicle therefore starts with a different
-        // occupancy count, and the counts expire at different times.
+        // Each of these occupancy counts contains one vehicle more than the occupancy count before it. Each vehicle's
+        // parking session therefore starts with a different occupancy count, and these occupancy counts expire at
+        // different times.
         else
           for (const index of inside.keys())
             await setInside(locationId, inside.toReversed().slice(0, index + 1), daysAgo(70 - index));
@@ -340,7 +341,10 @@ describe('removal of expired database records', () => {
   });
 
   test('when the database refuses one SQL statement of the retention job, the job still runs its other SQL statements', async () => {
-    /** Runs the retention job, and returns the names of its SQL statements. The statement `refused` fails. */
+    /**
+     * Runs the retention job, and returns the names of the SQL statements that the job has sent. The statement
+     * `refused` fails.
+     */
     async function statementsWithout(refused?: string): Promise<string[]> {
       const sent: string[] = [];
       const retention = open({

@@ -78,8 +78,8 @@ describe('transactions on the embedded database', async () => {
   };
 
   /**
-   * Runs a transaction of two SQL statements. Between the two statements, sends a query that is not part of the
-   * transaction.
+   * Runs a transaction of two SQL statements. Between these two SQL statements, the function sends a query that is not
+   * part of the transaction.
    */
   async function interrupt(client: Pick<PGlite, 'transaction'>, question: () => Promise<unknown>) {
     await pglite.exec('DELETE FROM numbers');
@@ -130,7 +130,7 @@ describe('transactions on the embedded database', async () => {
     expect(await numbersOf(gates)).toEqual([]);
   });
 
-  /** Returns the number of rows for which PostgreSQL planned the prepared statement `all_numbers`. */
+  /** Returns the number of rows that PostgreSQL expected when it planned the prepared statement `all_numbers`. */
   async function plannedRows(): Promise<number> {
     const [result] = await pglite.exec('EXPLAIN (FORMAT JSON) EXECUTE all_numbers(0)');
     return (result!.rows[0]!['QUERY PLAN'] as [{ Plan: { 'Plan Rows': number } }])[0].Plan['Plan Rows'];

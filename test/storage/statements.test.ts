@@ -115,7 +115,7 @@ describe('hand-written SQL statements', () => {
     await expect(locations.find(key, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('hand-written SQL returns the same pages and total numbers of whitelist entries as Prisma, even when one SQL statement answers several queries', async () => {
+  test('hand-written SQL returns the same pages and total numbers of whitelist entries as Prisma, even when one SQL statement reads the pages of several lists', async () => {
     const ids = await newWhitelists();
     const all = await prisma.whitelistEntry.findMany({
       where: { locationId: { in: ids } },
@@ -211,7 +211,7 @@ describe('hand-written SQL statements', () => {
     }
   });
 
-  test('the SQL statement that looks up a plate finds the same whitelist entry as Prisma, and reports an unknown location', async () => {
+  test('for the same plate, the SQL statement finds the same whitelist entry as a Prisma query; for an unknown location, the SQL statement reports this', async () => {
     const [locationId = ''] = await newWhitelists();
     const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId, validUntil: null } });
     const { plateType, plateCode, plateNumber } = entry;
@@ -283,8 +283,8 @@ describe('hand-written SQL statements', () => {
 
 describe('look-ups of database rows by id', () => {
   /**
-   * Creates a fake database that records the number of ids in each SQL statement. The fake database contains only rows
-   * whose id is an even number.
+   * Creates a fake database that records the number of ids in each SQL statement. The fake database contains a row for
+   * an id only if the id is an even number.
    */
   function notingSql() {
     const asked: number[] = [];
@@ -306,7 +306,7 @@ describe('look-ups of database rows by id', () => {
     expect(asked).toEqual([4]);
   });
 
-  test('one SQL statement looks up at most 1,000 row ids', async () => {
+  test('one SQL statement looks up at most 1,000 rows by their ids', async () => {
     const { sql, asked } = notingSql();
     const found = await createRowsById<{ id: string }>(
       sql,
@@ -333,8 +333,8 @@ describe('nested GraphQL queries', () => {
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
       const key = await gateway.newKey({ companyIds: ids });
-      // The first request with an API key runs SQL statements that look up the key. The test therefore sends a request
-      // with the API key before the test counts SQL statements.
+      // When the gateway gets the first request with an API key, it runs SQL statements that look up the key. The test
+      // therefore sends a request with the API key before the test counts SQL statements.
       await gateway.rest('GET', '/health', { key });
       let body: { errors?: unknown; data?: { companies: { totalCount: number } } } = {};
       const statements = await statementsOfRequest(
@@ -349,10 +349,10 @@ describe('nested GraphQL queries', () => {
     expect(one).toBeLessThanOrEqual(11);
   });
 
-  test('each request for a list, a gate decision or a change of one whitelist entry needs only one SQL statement', async () => {
+  test('when a request reads a list, makes a gate decision or changes one whitelist entry, the gateway runs only one SQL statement for it', async () => {
     const { locationId, key } = await gateway.newTenant();
-    // The first request with an API key runs SQL statements that look up the key. The test therefore sends a request
-    // with the API key before the test counts SQL statements.
+    // When the gateway gets the first request with an API key, it runs SQL statements that look up the key. The test
+    // therefore sends a request with the API key before the test counts SQL statements.
     await gateway.rest('GET', '/health', { key });
     const entry = newEntry();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';
@@ -376,7 +376,7 @@ describe('nested GraphQL queries', () => {
   });
 });
 
-test('only the first 500 different SQL statements of Prisma get the name of a prepared statement, and later statements run without a name', () => {
+test('only the first 500 different SQL statements of Prisma run as prepared statements with a name; all later SQL statements run without a name', () => {
   const nameOf = createStatementNamer();
   const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
   const names = texts.map((sql) => nameOf({ sql }));
@@ -385,7 +385,7 @@ test('only the first 500 different SQL statements of Prisma get the name of a pr
   expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
 });
 
-test('the gateway counts 12,000 whitelist entries correctly, and uses several SQL statements for the count on the embedded database', async () => {
+test('the gateway counts 12,000 whitelist entries correctly; on the embedded database, it uses several SQL statements for this', async () => {
   const { locationId } = await gateway.newTenant();
   const add = `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "validUntil")
       SELECT gen_random_uuid()::text, $1, 'r' || i % 2, 'DXB', 'A', i::text, CASE WHEN i % 3 = 0 THEN now() END

@@ -3,11 +3,14 @@ import { newEntry, openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 /**
- * After this number of equal requests, PostgreSQL has stored a query plan for each SQL statement of the request.
+ * After this number of identical requests, PostgreSQL has stored a query plan for each SQL statement of the request.
  * PostgreSQL makes a new query plan for each of the first five executions of a prepared statement.
  */
 const runsUntilStored = 8;
-/** The number of further requests during which the test counts the new query plans. */
+/**
+ * The number of requests that the test sends after these first requests. The test counts the query plans that
+ * PostgreSQL makes during them.
+ */
 const measuredRuns = 5;
 
 test.runIf(!testServerUrl)(

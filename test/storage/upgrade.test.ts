@@ -14,7 +14,8 @@ const { keyPepper } = loadConfig({});
 const log = pino({ level: 'silent' });
 
 /**
- * Writes the rows of a company as version 1.5.0 did, and returns an API key and the ids of the rows.
+ * Inserts a company and its data into the database as version 1.5.0 did, and returns an API key and the ids of the
+ * inserted rows.
  */
 async function writeAsLastRelease({ prisma }: Database) {
   const [companyId, locationId, entryId, keyId, eventId] = Array.from({ length: 5 }, newId) as [

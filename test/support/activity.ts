@@ -53,8 +53,8 @@ export function openActivity(gateway: TestGateway, key: string) {
       }
     },
     /**
-     * Records parking events with one request. One request for all events is much faster than one request for each
-     * event.
+     * Records parking events with one request. One request with all parking events is much faster than one request for
+     * each parking event.
      */
     async seeTogether(locationId: string, events: readonly Seen[]) {
       const recorded = await ask(
@@ -102,7 +102,7 @@ export function openActivity(gateway: TestGateway, key: string) {
       ),
     /**
      * Returns a sorted list with one text for each parking session of a location. Each text contains the plate, the
-     * state and the times of one session.
+     * state and the times of one parking session.
      */
     async sessions(id: string, open?: boolean): Promise<string[]> {
       const { sessions } = await ask(
@@ -120,7 +120,7 @@ export function openActivity(gateway: TestGateway, key: string) {
         )
         .sort();
     },
-    /** Returns the status of a location over REST, with the number of vehicles inside. */
+    /** Reads the status of a location over REST; the status contains the number of vehicles inside. */
     async status(locationId: string) {
       const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
       return body.data as { occupied: number; state: string };

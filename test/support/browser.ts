@@ -2,9 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * The paths of Chromium on Debian, other Linux systems and macOS. The tests use the first path that exists. The path in
- * CHROMIUM_PATH takes precedence over all others. The headless shell of Chromium comes before the complete browsers,
- * because it needs only half of their CPU time.
+ * The paths of Chromium on Debian, other Linux systems and macOS. The tests start the program at the first of these
+ * paths that exists. If the environment variable CHROMIUM_PATH contains a path, the tests use this path first. The
+ * headless shell of Chromium comes before the complete browsers, because it needs only half of their CPU time.
  */
 const knownPaths = [
   process.env.CHROMIUM_PATH,

@@ -28,8 +28,8 @@ function memory(columns?: number) {
 }
 
 /**
- * Creates a temporary folder for files, and functions that run commands of the command line in the test process. The
- * folder is removed after the last test of the test file.
+ * Creates a temporary folder for files, and functions that run commands of the command line in the test process. After
+ * the last test of the test file, the function removes the folder.
  */
 export function openCommandLine(url: string) {
   const folder = mkdtempSync(join(tmpdir(), 'parking-cli-'));

@@ -82,7 +82,7 @@ export async function tryToDismiss(page: Page): Promise<void> {
  * has called `release`.
  */
 export interface HeldRequest {
-  /** Resolves when the page has sent the delayed request. */
+  /** Resolves when the page has sent the GraphQL request that the test delays. */
   held: Promise<unknown>;
   /** Forwards the delayed request to the gateway, and waits until the page has received and shown the response. */
   release(): Promise<void>;
@@ -133,8 +133,9 @@ export async function holdRequest(
 }
 
 /**
- * Forwards the next GraphQL request that the page sends for the given operation to the gateway. Then aborts the
- * connection, so that the page does not get the response.
+ * Waits for the next GraphQL request that the page sends for the given operation, and forwards this request to the
+ * gateway. After the gateway has answered, the function aborts the connection, so that the page does not get the
+ * response.
  */
 export const loseResponse = (page: Page, operation: string): Promise<void> =>
   handleRequest(page, operation, {}, async (route) => {

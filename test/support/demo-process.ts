@@ -4,7 +4,7 @@ import { startGatewayProcess } from './gateway-process.ts';
 import { createEmbeddedDatabase } from './scratch-database.ts';
 import { eventually } from './system-servers.ts';
 
-/** A gateway process after its first start, with the demo data and the two API keys that the gateway created. */
+/** A gateway process that has started for the first time, and has created the demo data and two API keys. */
 interface DemoProcess {
   url: string;
   demoKey: string;

@@ -7,7 +7,7 @@ export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A document of the project in Markdown. */
 export interface Page {
-  /** The path of the document from the root folder of the project. */
+  /** The path of the document relative to the root folder of the project. */
   path: string;
   text: string;
 }
@@ -39,7 +39,7 @@ export function readPages(): Page[] {
   );
 }
 
-/** Returns the code blocks of a document in the order of the document. */
+/** Returns the code blocks of a Markdown document, in the order in which they occur. */
 export function fencedBlocks({ text }: Page): FencedBlock[] {
   return [...text.matchAll(/^```(\w+)([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, language, words, lines]) => ({
     language: language!,

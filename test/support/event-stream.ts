@@ -3,7 +3,7 @@ import type { TestGateway } from './harness.ts';
 /** An open GraphQL subscription over server-sent events. */
 export interface EventStream<Data> {
   response: Response;
-  /** Returns the next result, or `undefined` at the end of the stream. */
+  /** Waits for the next result of the subscription and returns it, or returns `undefined` at the end of the stream. */
   next(): Promise<{ data?: Data; errors?: unknown[] } | undefined>;
   cancel(): Promise<void>;
 }

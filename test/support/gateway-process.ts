@@ -20,7 +20,7 @@ const startTimeoutMs = 180_000;
 /** A gateway process that runs the built program in dist/. */
 export interface GatewayProcess {
   child: ChildProcess;
-  /** The output of the gateway so far. */
+  /** The text that the gateway process has written to its output until now. */
   output(): string;
   /** Returns the URL on which the gateway listens, or throws an error when the gateway does not listen yet. */
   url(): string;

@@ -44,7 +44,7 @@ export interface Balancer {
   url: string;
   /** Sends a command such as `show stat` to the administration socket of HAProxy, and returns the output. */
   command(line: string): Promise<string>;
-  /** Returns the log lines of HAProxy so far. */
+  /** Returns the lines that HAProxy has written to its log so far. */
   log(): string;
   remove(): Promise<void>;
 }

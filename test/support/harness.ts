@@ -88,7 +88,7 @@ async function answerOf(response: Response): Promise<Answer> {
 
 /**
  * Returns the environment variables of a gateway whose database is behind a connection pooler. The gateway runs
- * migrations over a direct connection.
+ * migrations over a direct connection to the database.
  */
 function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, string> {
   const { pathname } = new URL(databaseUrl);
@@ -131,9 +131,9 @@ export async function openTestGateway(
 let shared: Promise<TestGateway> | undefined;
 
 /**
- * Opens the gateway that a Vitest worker shares among all its test files. The shared gateway has the default
- * configuration. A test on the shared gateway must read only the data of its own company. The shared gateway runs until
- * its Vitest worker ends. The database of the shared gateway is removed at the end of the test run.
+ * Opens the gateway that a Vitest worker shares among all its test files. The gateway that the tests share has the
+ * default configuration. A test on the shared gateway must read only the data of its own company. The shared gateway
+ * runs until its Vitest worker ends. The database of the shared gateway is removed at the end of the test run.
  */
 export const sharedTestGateway = (): Promise<TestGateway> =>
   (shared ??= createScratchDatabase().then((scratch) => startTestGateway({}, scratch)));

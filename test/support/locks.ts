@@ -36,12 +36,12 @@ export function locksOf({ config }: TestGateway) {
     lock: (locationIds: readonly string[]) =>
       openTransaction('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]),
 
-    /** Locks a whitelist entry, and returns a function that releases the lock. */
+    /** Locks a whitelist entry in the database, and returns a function that releases the lock. */
     lockEntry: (id: string) => openTransaction('SELECT FROM "WhitelistEntry" WHERE id = $1 FOR UPDATE', [id]),
 
     /**
-     * Adds a whitelist entry with the given plate in an open transaction, and returns a function that commits the
-     * transaction.
+     * Adds a whitelist entry with the given plate in a transaction that stays open, and returns a function that commits
+     * this transaction.
      */
     writePlate: (locationId: string, { plateType, plateCode, plateNumber }: ReturnType<typeof newEntry>) =>
       openTransaction(
@@ -77,7 +77,7 @@ const waitingLimits: { maxMs: number } = slotLimits.locationChanges.waiting;
 const { maxMs: usualMaxMs } = waitingLimits;
 
 /**
- * Until the end of the test, a change of a location waits at most `maxMs` milliseconds for earlier changes of the same
+ * Until the end of the test, a change at a location waits at most `maxMs` milliseconds for earlier changes at the same
  * location.
  */
 export function setMaxWaitMs(maxMs: number): void {
@@ -86,10 +86,10 @@ export function setMaxWaitMs(maxMs: number): void {
 }
 
 /**
- * Until the end of the test, a change of a location may wait up to 10 minutes for earlier changes of the same location.
- * The gateway therefore does not reject a waiting change, even on a slow machine.
+ * Until the end of the test, a change at a location may wait up to 10 minutes until earlier changes at the same
+ * location have ended. The gateway therefore does not reject a waiting change, even on a slow machine.
  *
- * @returns a function that counts the changes that have had to wait since the call of `letChangesWait`
+ * @returns a function that returns how many changes have had to wait since the call of `letChangesWait`
  */
 export function letChangesWait(): () => number {
   const longWaitMs = 600_001;

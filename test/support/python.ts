@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Whether Python is installed. In CI, a missing Python makes the test run fail. */
+/** Whether Python is installed. If Python is missing in CI, the test run fails. */
 export const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 if (!hasPython && process.env.CI) throw new Error('No Python: install the package python3');

@@ -1,6 +1,6 @@
 /**
- * The fields of a node in a query plan that the tests read. `EXPLAIN (FORMAT JSON)` returns the node, and
- * `EXPLAIN (ANALYZE, FORMAT JSON)` also returns the number of rows.
+ * The fields that the tests read in a node of a query plan. `EXPLAIN (FORMAT JSON)` returns the node, and `EXPLAIN
+ * (ANALYZE, FORMAT JSON)` also returns the number of rows.
  */
 export interface PlanNode {
   'Node Type': string;

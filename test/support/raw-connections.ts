@@ -28,7 +28,10 @@ export function newApp() {
   return { app, release, arrival, arrivals: () => arrivals };
 }
 
-/** The time limits of a test server, in milliseconds, so long that even a busy machine does not exceed them. */
+/**
+ * The time limits of an HTTP server in a test, in milliseconds. They are so long that even a busy machine does not
+ * exceed them.
+ */
 const longMs = 60_000;
 
 /** Starts an HTTP server that runs the given app on a free port. The HTTP server closes at the end of the test. */

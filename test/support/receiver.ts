@@ -8,14 +8,14 @@ interface ReceivedMessage {
   id: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** The response of the receiver to the message. */
+  /** The response of the webhook receiver to this webhook message. */
   answer: Receiver['answer'];
 }
 
 /** A webhook receiver. */
 export interface Receiver {
   url: string;
-  /** All messages that have arrived at the receiver, oldest first. */
+  /** All webhook messages that have arrived at the receiver, oldest first. */
   messages: ReceivedMessage[];
   /** The largest number of requests that the receiver has processed at the same time. */
   mostOpen: number;

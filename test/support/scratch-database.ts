@@ -52,7 +52,7 @@ const log = pino({ level: 'warn' });
  * Creates a database for one test file. If DATABASE_URL is set, the function creates the database on the server in
  * DATABASE_URL. If DATABASE_URL is not set, the function creates an embedded database. The new database is a copy of a
  * template database, to which all migrations have been applied. Later test runs copy the existing template database.
- * With the option `migrated: false`, the function creates an empty database without a template.
+ * With the option `migrated: false`, the function creates an empty database instead of a copy of the template database.
  */
 export async function createScratchDatabase({ migrated = true } = {}): Promise<ScratchDatabase> {
   return testServerUrl === undefined
@@ -127,8 +127,8 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
 /** Creates an embedded database, even when the test run uses a PostgreSQL server. */
 export async function createEmbeddedDatabase(migrated = true): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), folderPrefix));
-  // The program `cp` copies the thousand files of an embedded database. Node would need four times as much CPU time for
-  // the same copy.
+  // The program `cp` copies the thousand files of an embedded database. Node would need four times as much CPU time as
+  // `cp` to copy these files.
   await promisify(execFile)('cp', ['-r', `${await ensureFolderTemplate(migrated)}/.`, dataDir]);
   return { dataDir, startWaitSeconds, drop: () => rm(dataDir, { recursive: true, force: true }) };
 }
@@ -160,8 +160,8 @@ async function makeTemplate(
 }
 
 /**
- * Returns the name of the template database. The name of the template contains a hash of all migrations, so a new
- * migration leads to a new template.
+ * Returns the name of the template database. The name of the template database contains a hash of all migrations, so a
+ * new migration leads to a new template database.
  */
 async function templateName(): Promise<string> {
   const hash = createHash('sha256');

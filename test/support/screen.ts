@@ -1,6 +1,6 @@
 /**
- * Returns the lines that a terminal shows for a text. The text may contain the control sequences of a progress bar,
- * which move the cursor or clear a line.
+ * Returns the lines that a terminal shows after a program has written a text to the terminal. The text may contain the
+ * control sequences of a progress bar, which move the cursor or clear a line.
  */
 export function screenOf(text: string): string[] {
   const lines: string[][] = [[]];

@@ -4,14 +4,14 @@ import { vi } from 'vitest';
 import { PreparedPGlite } from '../../src/database/prepared-pglite.ts';
 
 /**
- * The SQL statements that the current call of {@link statementsOf} has recorded so far. A call of `statementsOf` does
- * not record the statements of background jobs, such as webhook deliveries of an earlier test.
+ * The SQL statements that the current call of {@link statementsOf} has recorded so far. The recorded statements do not
+ * include the SQL statements of background jobs, such as webhook deliveries that an earlier test started.
  */
 const recordedStatements = new AsyncLocalStorage<string[]>();
 
 /**
  * Records the SQL statements that the method `query` of a database driver receives. Returns a function that ends the
- * recording.
+ * recording of SQL statements.
  */
 function recordStatements(driver: typeof pg.Client.prototype | PreparedPGlite) {
   const send = driver.query as (...parameters: unknown[]) => unknown;
@@ -40,7 +40,7 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   return statements.filter((statement) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i.test(statement));
 }
 
-/** Texts that occur only in the SQL statements that look up an API key or store its usage records. */
+/** Parts of SQL texts. They occur only in the SQL statements that look up an API key or store its usage records. */
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**

@@ -1,13 +1,15 @@
 import type { Answer, TestGateway } from './harness.ts';
 
-/** An operation that exists as a documented REST endpoint and as the equivalent GraphQL operation. */
+/**
+ * An operation that clients can call through a documented REST endpoint, or through the equivalent GraphQL operation.
+ */
 export interface Operation {
   name: string;
   /** The permission that the operation needs, or `undefined` when every API key may call the operation. */
   permission?: string;
   /**
-   * True if the request contains the id of a location. If the location in the request is outside the API key's scope,
-   * the gateway responds with NOT_FOUND.
+   * True if requests for this operation contain the id of a location. If the location in the request is outside the API
+   * key's scope, the gateway responds with NOT_FOUND.
    */
   location?: boolean;
   rest: { method: string; path: string; body?: unknown };

@@ -25,8 +25,8 @@ const startTimeoutMs = 30_000;
 export interface SystemServer {
   url: string;
   /**
-   * Starts the server and waits until the server responds. A server that a test starts again still has the data that
-   * the server had written to disk.
+   * Starts the server and waits until the server responds. When a test starts a server again, the server still has the
+   * data that it had written to disk before.
    */
   start(): Promise<void>;
   /** Kills the server at once, like a power cut. */
@@ -150,8 +150,8 @@ async function serverUser(): Promise<ServerUser> {
 }
 
 /**
- * Creates a folder for a test server. When the test process ends, a guard process removes the folder if it still
- * exists.
+ * Creates a folder for a test server. When the test process ends, a guard process removes the folder of the test server
+ * if the folder still exists.
  */
 export async function newServerFolder(name: string, { uid }: ServerUser = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `own-${name}-`));
@@ -176,7 +176,7 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
 
 /** A PostgreSQL standby: a read-only server that follows a primary. */
 export interface Standby extends SystemServer {
-  /** Makes the standby the new primary, and waits until the new primary accepts writes. */
+  /** Promotes the standby server to the primary server, and waits until it accepts writes. */
   promote(): Promise<void>;
 }
 
@@ -189,8 +189,8 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   const folder = await newServerFolder('postgres', user);
   const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
-  // The duration of the first checkpoint after the promotion of a standby depends on `checkpoint_timeout`. With
-  // `checkpoint_timeout: '1d'`, the first checkpoint lasts until the test ends, like the checkpoint of a large
+  // The duration of the first checkpoint after the promotion of a standby depends on `checkpoint_timeout`. If
+  // `checkpoint_timeout` is one day, the first checkpoint lasts until the test ends, like the checkpoint of a large
   // database.
   const server = await postgresOver(folder, user, { cluster_name: name, checkpoint_timeout: '1d' });
   await server.start();
@@ -231,7 +231,7 @@ async function postgresOver(
       await eventually(
         'PostgreSQL answers',
         async () => {
-          // After a kill, PostgreSQL refuses to start until the last process of the killed server has ended.
+          // After PostgreSQL was killed, it refuses to start until the last of its processes has ended.
           if (child.exitCode !== null) child = spawnServer();
           const client = new pg.Client({ connectionString: url });
           client.on('error', () => undefined);
@@ -385,8 +385,8 @@ export async function startPgBouncer(serverUrl: string, serverConnections: numbe
       'max_client_conn = 200',
     ].join('\n'),
   );
-  // The embedded database sets the umask of the test process, so PgBouncer may be unable to read these files as another
-  // user. The user of PgBouncer therefore becomes the owner of the files.
+  // The embedded database changes the umask of the test process. If PgBouncer runs as another user, it may therefore be
+  // unable to read its configuration files. The test therefore makes the user of PgBouncer the owner of these files.
   if (user.uid !== undefined) await Promise.all([users, settings].map((file) => chown(file, user.uid!, -1)));
   const child = spawn(pgBouncer, ['--quiet', settings], { cwd: folder, stdio: 'ignore', ...user });
   const url = new URL(serverUrl);

@@ -4,7 +4,8 @@ import { newAddress } from './addresses.ts';
 
 /**
  * Opens a browser context for one user. The browser context closes at the end of the test, because open pages slow down
- * later tests. Each user has a different client address, so that users do not share the rate limit of an address.
+ * later tests. Each user has a different client address, because the rate limit of one address would otherwise apply to
+ * all users together.
  */
 export async function newUser(
   browser: Browser,

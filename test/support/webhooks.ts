@@ -67,10 +67,10 @@ export function webhookTools(gateway: TestGateway) {
 
   /**
    * Creates a webhook, and changes the URL of the webhook while the first delivery attempt still waits for its
-   * response. The receiver at the former URL (`receiver`) has got one message. This receiver answers only when the test
-   * calls `answer`.
+   * response. The receiver at the old URL of the webhook (`receiver`) has got one message. This receiver answers only
+   * when the test calls `answer`.
    *
-   * @param status the HTTP status with which the receiver at the former URL answers
+   * @param status the HTTP status with which the receiver at the old URL answers
    */
   async function newMovedSubscriber(status = 204) {
     const subscriber = await newSubscriber(['WHITELIST_CREATED']);
@@ -165,7 +165,7 @@ export function webhookTools(gateway: TestGateway) {
     return receiver.messages.map(({ body }) => JSON.parse(body));
   }
 
-  /** Makes all pending deliveries of a webhook due now, so that the gateway sends them without a delay. */
+  /** Makes all pending deliveries of a webhook due now, so that the gateway sends them immediately. */
   async function skipRetryDelay(webhookId: string) {
     await sql.query(
       {

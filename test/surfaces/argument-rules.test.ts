@@ -42,8 +42,8 @@ const isHarmless = (value: unknown) =>
 const hostileTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\u001bb', 'x'.repeat(maxTextLength + 1)];
 
 /**
- * Maps each scalar type to invalid values. Every validation rule for an argument of a scalar type must refuse or change
- * the invalid values of this type.
+ * Maps each GraphQL scalar type to values that are invalid for an argument of this type. Every validation rule for an
+ * argument of a scalar type must refuse or change the invalid values of this type.
  */
 const hostileValues: Record<string, unknown[]> = {
   String: hostileTexts,
@@ -59,8 +59,8 @@ function nested(levels: number): unknown {
 }
 
 /**
- * Returns a validation rule without its Zod wrappers. A Zod wrapper makes a rule optional or nullable, or transforms
- * the result of the rule.
+ * Removes the Zod wrappers from a validation rule, and returns the inner rule. A Zod wrapper makes a rule optional or
+ * nullable, or transforms the result of the rule.
  */
 function bare(rule: unknown, isLeaf: boolean): unknown {
   if (rule instanceof z.ZodOptional || rule instanceof z.ZodNullable) return bare(rule.unwrap(), isLeaf);
@@ -128,9 +128,9 @@ test('the tests of validation rules cover every scalar type that clients can sen
   expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
 });
 
-// The gateway checks a text with the code of a validation rule. The OpenAPI document describes the validation rule with
-// a pattern, which comes from the metadata (`meta`) of the rule. The tests check that the code and the pattern of each
-// validation rule refuse the same texts.
+// To check a text that a client sends, the gateway runs the code of a validation rule. The OpenAPI document describes
+// the validation rule with a regular expression, which comes from the metadata (`meta`) of the rule. The tests check
+// that the code and the regular expression of each validation rule refuse the same texts.
 describe('text patterns in the OpenAPI document', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);
@@ -139,13 +139,13 @@ describe('text patterns in the OpenAPI document', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** Returns the texts that either only the OpenAPI pattern accepts, or only the validation rule accepts. */
+  /** Returns the texts that only one of the two accepts: the OpenAPI pattern or the validation rule. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
-    // Some rules accept only names from a list that the OpenAPI document does not contain. For such a rule, the test
-    // skips most texts. For a rule that refuses white space, such as the rule for a URL, the test skips texts with white
-    // space.
+    // Some rules accept only names from a list that the OpenAPI document does not contain. For a rule with such a list
+    // of names, the test skips most texts. If a rule refuses white space, as the rule for a URL does, the test skips
+    // texts with white space for this rule.
     return texts
       .filter((text) => text === '' || accepts('aaa'))
       .filter((text) => !/\s/.test(text) || accepts('a a'))

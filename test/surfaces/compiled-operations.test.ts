@@ -8,8 +8,8 @@ import { forCoercedVariables } from '../../src/graphql/run-operation.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
 // The gateway runs a GraphQL operation with graphql-js the first two times. From the third time on, the gateway runs
-// code that graphql-jit has compiled. For some operations, graphql-jit would return other data than graphql-js, so the
-// gateway never compiles these operations.
+// the code that graphql-jit has compiled for this operation. For some operations, graphql-jit would return other data
+// than graphql-js, so the gateway never compiles these operations.
 
 const gateway = await sharedTestGateway();
 
@@ -115,11 +115,12 @@ const schema = buildSchema(`
   type Query { node: Node }
   type Node { id: ID!, child: Node, children: [Node!]!, text(filter: Filter, size: Int = 3, level: Level, tags: [String!]): Json }
 `);
-// The resolver returns its arguments, so different arguments lead to different responses.
+// The resolver of the field `text` returns the arguments of this field, so different arguments lead to different
+// responses.
 (schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
   parameters;
 
-/** Creates a node of the test data. The child nodes are created when a query reads them. */
+/** Creates an object of the GraphQL type `Node` for the test. The child nodes are created when a query reads them. */
 const node = (id: string): object => ({
   id,
   get child() {
@@ -131,8 +132,8 @@ const node = (id: string): object => ({
 });
 
 /**
- * Generates texts of the list `usual` with 40 times the weight of texts of the list `rare`. Some texts in `rare` must
- * not occur often, because the gateway does not compile a GraphQL document that contains them.
+ * Generates random texts, and chooses a text of the list `usual` 40 times as often as a text of the list `rare`. Some
+ * texts in `rare` must not occur often, because the gateway does not compile a GraphQL document that contains them.
  */
 const mostly = (usual: readonly string[], rare: readonly string[]) =>
   fc.oneof(
@@ -160,7 +161,8 @@ const argumentsOfText = fc
   });
 
 /**
- * Generates the selection set of a node. `spreads` contains the names of all fragments that the selection set may use.
+ * Generates a random selection set for an object of the GraphQL type `Node`. `spreads` contains the names of all
+ * fragments that the selection set may use.
  */
 const selection = (depth: number, spreads: readonly string[]): fc.Arbitrary<string> => {
   const fields = [

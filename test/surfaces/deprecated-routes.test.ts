@@ -186,9 +186,9 @@ describe('requests to a deprecated route that the gateway refuses before it matc
         const address = `/api${path.replace('{locationId}', locationId).replace('{residentId}', 'r')}`;
         const call = () => fetch(url + address, { method, headers });
         await call();
-        // After the application has refused the second request, the gateway remembers this refusal. On a route that is
-        // not deprecated, the HTTP listener then refuses the next request itself. On a deprecated route, the listener
-        // must pass the request to the application, because only the application adds the deprecation headers.
+        // After the application has refused a client's second request, the gateway remembers this refusal. On a route
+        // that is not deprecated, the HTTP listener then refuses the next request itself. On a deprecated route, the
+        // listener must pass the request to the application, because only the application adds the deprecation headers.
         for (const answer of [
           await call(),
           await call(),

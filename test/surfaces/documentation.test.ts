@@ -91,7 +91,7 @@ describe('commands in the documents', () => {
 
 /**
  * Starts the program of docs/cameras.md with an API key, and sends the program a camera's message about a plate.
- * Returns the HTTP status of the program's response.
+ * Returns the HTTP status with which the camera program responds to this message.
  */
 async function postToCameraProgram(key: string, locationId: string, plate: string): Promise<number> {
   const file = withFiles('camera.ts', 'docs/cameras.md');
@@ -170,16 +170,16 @@ describe('documentation of the limits of concurrent tasks', () => {
     const { requests, largeBodies, locationChanges, imports } = slotLimits;
     const text = textOf('docs/rate-limits.md');
     expect(text).toContain(
-      `${requests.runningPerOwner}; ${countText(requests.waiting.perOwner)} more wait, oldest first`,
+      `${requests.runningPerOwner} requests run; ${countText(requests.waiting.perOwner)} more wait`,
     );
     expect(text).toContain(
-      `one for each API key in a process; ${countText(largeBodies.waiting.perOwner)} more wait`,
+      `one body for each API key in a process; ${countText(largeBodies.waiting.perOwner)} more requests wait`,
     );
     expect(text).toContain(
-      `one at a time in a process; ${locationChanges.waiting.perOwner} more wait, for at most ${locationChanges.waiting.maxMs / 1_000} s`,
+      `one change at a time; ${locationChanges.waiting.perOwner} more changes wait, for at most ${locationChanges.waiting.maxMs / 1_000} s`,
     );
     expect(text).toContain(
-      `one at a time in a process; ${imports.waiting.perOwner} more wait, for at most ${imports.waiting.maxMs / 1_000} s`,
+      `one import at a time; ${imports.waiting.perOwner} more imports wait, for at most ${imports.waiting.maxMs / 1_000} s`,
     );
   });
 });

@@ -58,7 +58,7 @@ describe('JSON objects that contain numbers whose value changes when JavaScript 
     expect([value, value.e, value.f].map(containsInexactNumber)).toEqual([true, false, false]);
   });
 
-  test('isInexactMember returns true only for a member whose value is or contains a number that parsing would change', () => {
+  test('isInexactMember returns true only for a property whose value is or contains a number that parsing would change', () => {
     const value = parseExactly('{"a":1,"b":-0,"c":[1,1e400],"d":12345678901234567890,"e":1}') as object;
     const { c } = value as { c: object };
     expect(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => isInexactMember(value, name))).toEqual([

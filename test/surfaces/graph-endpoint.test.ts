@@ -21,7 +21,7 @@ import { newId } from '../../src/ids.ts';
 // The tests of this file send requests without API keys to a GraphQL endpoint with the real schema. Fake objects
 // (stores) replace the code that reads the database. Each fake store counts how often the resolvers call the store.
 
-/** Casts a partial object to its complete type, so that a test can omit unused members. */
+/** Casts a partial object to its complete type, so that a test can omit properties that it does not need. */
 const stub = <T>(parts: object) => parts as T;
 
 const at = new Date('2026-01-31T08:00:00Z');

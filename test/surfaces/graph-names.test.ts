@@ -91,8 +91,8 @@ describe('names in the GraphQL schema', () => {
     expect(missing).toEqual([]);
   });
 
-  // graphql-jit compiles the type of each variable with all nested input types. If an input type contained itself, the
-  // compilation would fill the memory of the process.
+  // graphql-jit compiles the type of each variable with all nested input types. If an input type contained itself,
+  // graphql-jit would fill the memory of the process while it compiles the type.
   test('no input type of the GraphQL schema contains itself', () => {
     const contains = (type: GraphQLInputObjectType, outer: readonly GraphQLInputObjectType[]): boolean =>
       outer.includes(type) ||

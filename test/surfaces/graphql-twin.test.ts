@@ -14,8 +14,8 @@ const { prisma } = gateway.database;
 const Accept = 'application/graphql-request+json';
 
 /**
- * One of the two companies that a test compares. The test sends REST requests for one company, and the equivalent
- * GraphQL requests for the other company.
+ * One of the two companies whose responses a test compares. The test sends REST requests for one company, and the
+ * equivalent GraphQL requests for the other company.
  */
 type World = Awaited<ReturnType<typeof newWorlds>>[number];
 
@@ -65,7 +65,7 @@ const locationFields = {
   timezone: mostly('Asia/Dubai'),
 };
 
-/** Maps the summary of a REST route to a generator of random request bodies. */
+/** Contains one generator of random request bodies for each REST route; the key is the summary of the route. */
 const bodies: Record<string, fc.Arbitrary<unknown>> = {
   'Register company': bodyOf({
     name: mostly('Marina Parking'),
@@ -99,7 +99,7 @@ const queryParameters = fc.record(
 
 /**
  * Generates a random REST request: the query parameters, the body, and the whitelist entry and the location in the
- * path. The test sends the REST request for one company, and the equivalent GraphQL request for another company.
+ * path. The test sends this REST request for one company, and the equivalent GraphQL request for another company.
  */
 const question = ({ summary, list }: Route) =>
   fc.record({
@@ -165,7 +165,9 @@ const ownFields = [
   'lastActivityAt',
 ];
 
-/** Replaces ids, slugs, cursors and times in a response body, so that the responses for two companies can be equal. */
+/**
+ * Replaces ids, slugs, cursors and times in a response body. The test can then compare the responses for two companies.
+ */
 const common = (body: unknown): unknown =>
   JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>

@@ -21,8 +21,8 @@ const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 /** The number of GraphQL root fields in one request with hostile values. A mutation may have at most 10 root fields. */
 const fieldsPerRequest = { query: 20, mutation: 10 };
 /**
- * The number of requests with hostile values that the test sends at the same time. The gateway may combine the reads of
- * several concurrent requests in one SQL statement.
+ * The number of requests with hostile values that the test sends at the same time. One SQL statement of the gateway may
+ * read the data for several concurrent requests.
  */
 const requestsAtOnce = 8;
 
@@ -56,8 +56,8 @@ const { apiKey } = await run<{ apiKey: { id: string } }>(
 );
 
 /**
- * Functions that create a valid value for each input type. Each test sends one hostile value to a GraphQL field. All
- * other values are valid, so only the hostile value can cause an error.
+ * Functions that create a valid value for each input type. Each test sends one hostile value to a GraphQL field, in
+ * place of one valid value. All other values are valid, so only the hostile value can cause an error.
  */
 const samples: Record<string, () => Record<string, unknown>> = {
   WhitelistEntryInput: () => newEntry(),
@@ -77,8 +77,8 @@ const samples: Record<string, () => Record<string, unknown>> = {
 };
 
 /**
- * Returns a valid value for a required argument. The value of an argument `id` is the id of an existing object of the
- * type that the GraphQL field expects, such as a webhook.
+ * Returns a valid value for a required argument of a GraphQL field. For an argument `id`, the value is the id of an
+ * existing object of the type that the field expects, such as a webhook.
  */
 function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
   const named = getNamedType(type);
@@ -97,8 +97,8 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
 }
 
 /**
- * For each object type whose fields have arguments, contains a query for one object of this type. The objects belong to
- * the company that sends the hostile values.
+ * This object contains one query for each object type whose fields have arguments; the query selects one object of this
+ * type. These objects belong to the attacker: the company that sends the hostile values.
  */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
@@ -108,8 +108,8 @@ const parents: Record<string, string> = {
 };
 
 /**
- * A place in the arguments of a GraphQL field where a client sends a scalar value. The JSON text `values` contains a
- * placeholder in place of the scalar value. The test replaces the placeholder with a hostile value.
+ * A place in the arguments of a GraphQL field where a client sends a scalar value. `values` is the JSON text of the
+ * arguments, with a placeholder in place of the scalar value. The test replaces the placeholder with a hostile value.
  */
 interface Leaf {
   kind: 'query' | 'mutation';
@@ -122,8 +122,8 @@ interface Leaf {
 }
 
 /**
- * Yields one pair for each scalar value in an argument. Each pair contains a copy of the argument in which a
- * placeholder replaces the scalar value, and the type of the scalar value.
+ * For each scalar value in a GraphQL argument, the function yields one pair. Each pair contains the type of the scalar
+ * value, and a copy of the argument in which a placeholder replaces the scalar value.
  */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
@@ -146,7 +146,7 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
 
 /**
  * True if the GraphQL scalar type can parse a JSON value. If GraphQL cannot parse a value, the whole request fails. If
- * a validation rule refuses a parsed value, only one GraphQL field fails.
+ * a validation rule refuses a value that GraphQL has parsed, only the GraphQL field with this value fails.
  */
 function takes(type: GraphQLInputType, value: string): boolean {
   try {
@@ -182,8 +182,8 @@ function leavesOf(typeName: string): Leaf[] {
 }
 
 /**
- * Returns a GraphQL request that sends several hostile values for the same argument. The request contains the GraphQL
- * field once for each hostile value, under separate aliases.
+ * Returns one GraphQL request that sends several hostile values, each as the value of the same argument. In this
+ * request, the GraphQL field occurs once for each hostile value, each time with a different alias.
  */
 function requestOf({ kind, parent, field, selection, declared, values }: Leaf, hostile: readonly string[]) {
   const names = Object.keys(declared);
@@ -202,13 +202,13 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
 }
 
 /**
- * Returns the requests for one scalar value of an argument. Each request sends hostile values in place of the scalar
- * value. The hostile values of a wrong JSON type are in a separate request, because one value of a wrong type makes the
- * whole request fail.
+ * Returns the requests in which the test sends hostile values in place of one scalar value of an argument. Each of
+ * these requests sends one or more hostile values. The hostile values whose JSON type is wrong are in a separate
+ * request, because one such value makes the whole request fail.
  */
 function requestsOf(leaf: Leaf) {
-  // `updateLocation` can change the maximum stay of a location. Two changes of the maximum stay in one request would
-  // exceed the maximum cost of a GraphQL request.
+  // `updateLocation` can change the maximum stay of a location. One GraphQL request cannot change the maximum stay
+  // twice, because its cost would exceed the maximum cost of a GraphQL request.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);
@@ -221,8 +221,9 @@ function requestsOf(leaf: Leaf) {
 const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf).flatMap(requestsOf);
 
 /**
- * A query that another company sends at the same time as the requests with hostile values. The gateway can combine
- * reads of several requests in one SQL statement. `neighbourQuery` contains all reads that can be combined.
+ * A query that another company sends at the same time as the requests with hostile values. The gateway can answer reads
+ * of several requests with one SQL statement. `neighbourQuery` contains a read of each kind that the gateway can
+ * combine with reads of other requests.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

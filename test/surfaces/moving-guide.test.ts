@@ -19,7 +19,7 @@ const url = await serve(gateway);
 const pages = readPages().filter(({ path }) => path.startsWith('docs/moving-to-graphql/'));
 const programs = pages.find(({ path }) => path.endsWith('/programs.md'))!;
 
-/** Returns the section of the guide under a heading, up to the next heading of any level. */
+/** Returns the section of the guide under a given heading, up to the next heading of any level. */
 function sectionUnder(heading: string): string {
   const parts = pages.flatMap(({ text }) => text.split(`\n${heading}\n`).slice(1));
   expect(parts, heading).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('the guide for moving to GraphQL', () => {
     },
   );
 
-  test('the gateway serves the guide for moving to GraphQL without an API key', async () => {
+  test('without an API key, a client can read the guide for moving from REST to GraphQL', async () => {
     const headers = { 'X-Forwarded-For': newAddress() };
     const reference = await (await gateway.app.request('/reference', { headers })).text();
     expect(reference).toContain('href="./moving-to-graphql"');
@@ -62,8 +62,8 @@ describe('the guide for moving to GraphQL', () => {
 });
 
 /**
- * Creates a folder that contains the guide's programs in the given programming languages. The folder is inside the
- * project, so that the programs can import the packages of the project.
+ * Creates a folder that contains the guide's programs in the given programming languages. The folder with the programs
+ * is inside the project folder, so that the programs can import the packages of the project.
  */
 function programFolder(...languages: string[]): string {
   const data = join(projectFolder, 'data');
@@ -79,8 +79,8 @@ function programFolder(...languages: string[]): string {
 
 describe('programs of the guide for moving to GraphQL', () => {
   /**
-   * Runs a program of the guide twice, and checks its output. The first run adds a vehicle to the whitelist, so the
-   * second run finds the vehicle on the whitelist.
+   * Runs a program from the guide for moving to GraphQL twice, and checks its output. The first run adds a vehicle to
+   * the whitelist, so the second run finds the vehicle on the whitelist.
    */
   async function runTwice(folder: string, program: string, ...args: string[]) {
     const { key, locationId } = await gateway.newTenant();
@@ -92,7 +92,7 @@ describe('programs of the guide for moving to GraphQL', () => {
     expect([await run(), await run()]).toEqual([`added\n${listed}`, `listed already\n${listed}`]);
   }
 
-  test('the TypeScript programs of the guide for moving to GraphQL run, and have no type errors with the schema of the gateway', async () => {
+  test('the TypeScript programs in the guide for moving from REST to GraphQL have no type errors with the schema of the gateway, and run successfully', async () => {
     const folder = programFolder('ts', 'graphql');
     const codegen = join(projectFolder, 'node_modules/@graphql-codegen/cli/cjs/bin.js');
     await promisify(execFile)(process.execPath, ['--import', 'tsx', codegen, '--config', 'codegen.ts'], {
@@ -105,7 +105,7 @@ describe('programs of the guide for moving to GraphQL', () => {
   });
 
   test.runIf(hasPython)(
-    'the Python programs of the guide for moving to GraphQL run without errors',
+    'the Python programs in the guide for moving from REST to GraphQL run without errors',
     async () => {
       await runTwice(programFolder('python'), 'python3', 'vehicles.py');
     },

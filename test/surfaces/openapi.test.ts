@@ -308,7 +308,7 @@ describe('request schemas in the OpenAPI document, compared with the gateway', (
   async function judge(name: string, changes: Body) {
     const documented = named(name);
     const { call } = await newCase();
-    // `JSON.stringify` removes members of the request body whose value is undefined.
+    // `JSON.stringify` removes properties of the request body whose value is undefined.
     const body = JSON.parse(JSON.stringify({ ...examplesOf(documented.operation)[0], ...changes })) as Body;
     const answer = await call(documented, { body });
     return { faults: faultsOf([...documented.at, 'requestBody'], body), status: answer.status };

@@ -191,8 +191,9 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   (mutation) => {
     /**
      * The test cases. Each case consists of four texts: the definition of the variable `$n`, a GraphQL literal with
-     * company settings, the value of `$n`, and the settings that the gateway stores. In these texts, each test replaces
-     * the character `#` with a number. If parsing would change this number, the gateway refuses the company settings.
+     * company settings, the value of `$n`, and the settings that the gateway stores. Each test replaces the character
+     * `#` in these four texts with a number. If parsing would change the number in the company settings, the gateway
+     * refuses the settings.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
@@ -211,8 +212,8 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     /**
-     * Sends a mutation three times. For the first request, the gateway parses the GraphQL document. For later requests
-     * with the same document, the gateway skips the parsing.
+     * Sends a mutation three times. When the first of these requests arrives, the gateway parses the GraphQL document.
+     * When a later request contains the same GraphQL document, the gateway does not parse it again.
      */
     async function sendRepeatedly(definition: string, literal: string, value: string | undefined) {
       const { key, companyId } = await gateway.newTenant();
@@ -272,7 +273,7 @@ test('a GraphQL request may contain a number that would lose precision, as long 
   expect((await shown(key, companyId)).graph).toEqual({ account: 7 });
 });
 
-test('when the gateway refuses a GraphQL literal with company settings, the error shows the settings with the values of the variables', async () => {
+test('when the gateway refuses company settings in a GraphQL literal, the error shows these settings with the values of their variables', async () => {
   const { key, companyId } = await gateway.newTenant();
   const query = mutationsWithLiteral.updateCompany('$n: JSON = -0', '{ a: 1, account: $n }');
   for (const [variables, account] of [
@@ -302,7 +303,7 @@ test('a webhook message contains the settings of a company as the client sent th
   expect(body.data.webhook.deliveries.nodes[0].body).toContain('"settings":{"__proto__":{"a":1}}');
 });
 
-test('outside of company settings, the gateway accepts a JSON number that loses precision', async () => {
+test('in all fields except company settings, the gateway accepts a JSON number that it cannot store exactly', async () => {
   const { key, locationId } = await gateway.newTenant();
   const answer = await gateway.app.request('/graphql', {
     method: 'POST',

@@ -33,7 +33,7 @@ const texts = [
   })),
 ];
 
-test.each(texts)('the document $path uses no word for which the glossary has a standard term', ({ text }) => {
+test.each(texts)('the document $path contains no word that a standard term replaces', ({ text }) => {
   const found = text
     .split('\n')
     .flatMap((line) =>

@@ -32,8 +32,8 @@ const setEnabled = (key: string, id: string, enabled: boolean) =>
 /** Runs an SQL statement that has no parameters. */
 const execute = (text: string) => prisma.$executeRawUnsafe(text);
 
-// Creates triggers that add a row to "ChangedDeliveries" for each SQL statement that updates or deletes deliveries. The
-// triggers also count deliveries that are deleted together with their webhook.
+// Creates triggers that add a row to "ChangedDeliveries" for each SQL statement that updates or deletes webhook
+// deliveries. The triggers also count deliveries that are deleted together with their webhook.
 beforeAll(async () => {
   await execute('CREATE TABLE "ChangedDeliveries" (operation text, count int)');
   await execute(`
@@ -57,7 +57,10 @@ async function mostChanged(): Promise<number> {
   return row!.most;
 }
 
-/** Adds deliveries to a webhook. The deliveries become due only in five hours, so the worker does not send them. */
+/**
+ * Inserts deliveries of one webhook into the database. The deliveries become due only in five hours, so the worker does
+ * not send them.
+ */
 async function addDeliveries(
   webhookId: string,
   { count = backlogSize, status = 'PENDING' as WebhookDeliveryStatus },
@@ -73,7 +76,7 @@ async function addDeliveries(
     FROM generate_series(1, ${count})`;
 }
 
-/** Adds a failed attempt to each delivery of a webhook. */
+/** Adds a failed delivery attempt to each delivery of a webhook. */
 const addAttempts = (webhookId: string) => prisma.$executeRaw`
   INSERT INTO "WebhookAttempt" (id, "deliveryId", "httpStatus", "durationMs")
   SELECT "new_id"(), id, 500, 1 FROM "WebhookDelivery" WHERE "webhookId" = ${webhookId}`;
@@ -281,8 +284,8 @@ test('when a webhook is disabled while a client pulls its messages, the client g
   const { readerKey, webhookId } = await newReaderWith(1);
   const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
   await disableOnly(webhookId);
-  // The request that pulls messages gets an outdated copy of the webhook, in which the webhook is still enabled. The
-  // same can happen when another request disables the webhook during the pull.
+  // The request that pulls webhook messages gets an outdated copy of the webhook, in which the webhook is still
+  // enabled. A request can get such an outdated copy when another request disables the webhook at the same time.
   const { findFirst } = prisma.webhook;
   prisma.webhook.findFirst = (() => Promise.resolve(webhook)) as never;
   try {

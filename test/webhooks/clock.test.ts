@@ -29,9 +29,10 @@ test('a gateway whose clock is one minute behind does not resend a failing webho
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // The gateway must not resend the failed message before the time of the next attempt. The test therefore creates a
-    // second webhook with a new message. To send this message, the gateway reads all due messages from the outbox. If
-    // the failed message were due, the gateway would send the failed message, too.
+    // Before the time of the next attempt, the gateway must not resend the webhook message whose delivery has failed.
+    // The test therefore creates a second webhook with a new message. To send the new webhook message, the gateway
+    // reads all due messages from the outbox. If the failed webhook message were due for its next attempt, the gateway
+    // would send it, too.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);

@@ -181,10 +181,10 @@ describe('webhook deliveries', () => {
     await Promise.all(Array.from({ length: 6 }, () => addEntry(key, locationId)));
     const statuses = async () =>
       (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
-    // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When
-    // the webhook is disabled, the gateway cancels the deliveries that have not started. To answer the query of the
-    // test, the gateway first reads the deliveries from the database, and then their attempts. If an attempt ends
-    // between these two reads, the response contains the new attempt together with the old status.
+    // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When a
+    // client disables the webhook, the gateway cancels the deliveries that have not started. To answer the query of the
+    // test, the gateway first reads the deliveries from the database, and then their attempts. If a delivery attempt
+    // ends between these two database reads, the response contains the new attempt, but the old status of the delivery.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
@@ -227,8 +227,8 @@ describe('webhook deliveries', () => {
     await addEntry(key, locationId);
     await received(receiver, 1);
     // A disabled webhook can have a pending delivery if a change happened while another request disabled the webhook.
-    // To create such a delivery, the test disables the webhook directly in the database. This change in the database
-    // does not cancel the delivery.
+    // To create a pending delivery of a disabled webhook, the test disables the webhook directly in the database.
+    // Disabling the webhook directly in the database does not cancel the delivery.
     await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
     await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
       id: webhookId,

@@ -8,7 +8,7 @@ import { newSlug } from '../support/harness.ts';
 import { createScratchDatabase, type ScratchDatabase } from '../support/scratch-database.ts';
 
 // The tests in this file run no webhook worker. When a test claims deliveries (marks them as being sent), no worker
-// sends the deliveries, so they stay claimed.
+// sends these deliveries, so they stay claimed during the test.
 
 let scratch: ScratchDatabase;
 let database: Database;
@@ -21,7 +21,10 @@ afterEach(async () => {
   await scratch.drop();
 });
 
-/** Creates companies with webhooks. Each webhook gets the given number of deliveries, which are due now. */
+/**
+ * Creates companies with webhooks. Each webhook gets the given number of deliveries, and a worker can send these
+ * deliveries at once.
+ */
 async function fillOutbox(of: {
   companies: number;
   webhooks: number;
@@ -60,7 +63,7 @@ async function fillOutbox(of: {
   }
 }
 
-/** Groups the claimed deliveries by a field, and returns the size of the largest group. */
+/** Groups the claimed deliveries by the value of a field, and returns the number of deliveries in the largest group. */
 function mostOfOne(claimed: Awaited<ReturnType<typeof claimDue>>, field: 'owner' | 'webhookId'): number {
   const counts = new Map<string, number>();
   for (const delivery of claimed) counts.set(delivery[field], (counts.get(delivery[field]) ?? 0) + 1);
@@ -76,7 +79,7 @@ describe('limits for concurrent webhook deliveries', () => {
     expect(mostOfOne(claimed, 'webhookId')).toBeLessThanOrEqual(5);
     expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(12);
     expect(await claimDue(database.sql, claimed)).toEqual([]);
-    // After 7 of the 200 running deliveries end, the gateway can claim 7 waiting deliveries.
+    // When 7 of the 200 deliveries in progress have ended, the gateway can claim 7 waiting deliveries.
     expect(await claimDue(database.sql, claimed.slice(0, 193))).toHaveLength(7);
   });
 

@@ -28,12 +28,12 @@ const redeliver = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id 
 const pullAll = 'mutation ($id: ID!) { pullWebhookMessages(webhookId: $id) { id } }';
 
 describe('pulled webhook messages that no client acknowledges', () => {
-  test('a webhook message that no client acknowledges within three days fails, and a user can recover the message', async () => {
+  test('when no client acknowledges a webhook message within three days, its delivery fails, and a user can recover the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
     const statuses = async () => (await deliveriesOf(key, webhookId)).map(({ status }) => status);
-    // The leased message stays PENDING, because the client that pulled it still has the lease.
+    // The message that the client pulled stays PENDING, because the client still has a lease on it.
     await expect.poll(statuses, soon).toEqual(['FAILED', 'PENDING']);
     expect(await pull(readerKey, webhookId)).toEqual([]);
     expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
@@ -106,7 +106,7 @@ describe('pulled webhook messages that no client acknowledges', () => {
     ]);
   });
 
-  test('a webhook message can be resent more than 25 days after its last pull, and clients can then pull the message again', async () => {
+  test('more than 25 days after the last pull of a webhook message, a client can still resend the message, and clients can pull it again', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -122,7 +122,7 @@ describe('pulled webhook messages that no client acknowledges', () => {
 });
 
 describe('a pull webhook whose secret was encrypted with another pepper', () => {
-  /** Returns a new secret of a webhook, encrypted with another pepper than the pepper of the gateway. */
+  /** Returns a new webhook secret that is encrypted with a pepper other than the gateway's pepper. */
   const sealedElsewhere = (webhookId: string) =>
     createWebhookSecretBox('another pepper of a test').seal(webhookId, newWebhookSecret());
   const inAnHour = () => new Date(Date.now() + 3_600_000);
@@ -147,7 +147,7 @@ describe('a pull webhook whose secret was encrypted with another pepper', () => 
     expect(deliveries.map(({ attempts }) => attempts)).toEqual([[], []]);
   });
 
-  test('a client can pull webhook messages after the grace period of a former secret that the gateway cannot decrypt', async () => {
+  test('after the grace period of a former webhook secret, a client can pull webhook messages even if the gateway cannot decrypt this secret', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhook.update({
       where: { id: webhookId },
@@ -158,14 +158,14 @@ describe('a pull webhook whose secret was encrypted with another pepper', () => 
 });
 
 describe('acknowledged webhook messages', () => {
-  test('an acknowledged webhook message is delivered again only when a client calls redeliverWebhook', async () => {
+  test('after a client has acknowledged a webhook message, the gateway delivers it again only when a client calls redeliverWebhook', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId, { leaseSeconds: 3600 });
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // Each acknowledgement of a message adds a delivery attempt to the delivery. An attempt that an acknowledgement
-    // adds has no error.
+    // When a client acknowledges a webhook message, the gateway adds an attempt to the webhook delivery. If the attempt
+    // was added by an acknowledgement, its `error` is null.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);
@@ -175,8 +175,8 @@ describe('acknowledged webhook messages', () => {
 describe('large webhook messages in pull delivery', () => {
   test('when webhook messages are large, one pull returns only some of the messages, and later pulls return the remaining messages', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
-    // PostgreSQL compresses large values, but it cannot compress random ids. The audit record of the import therefore
-    // stays large.
+    // PostgreSQL compresses large values, but it cannot compress random ids. The audit record of an import with random
+    // ids therefore stays large.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
     for (let count = 0; count < 6; count += 1) {
       await recordImport(companyId, { mode: 'UPSERT', created: listed }, [webhookId]);

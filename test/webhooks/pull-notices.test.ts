@@ -93,7 +93,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('when a client deletes the only webhook with subscriptions, the gateway no longer queries the database for waiting messages', async () => {
+  test('when a client deletes the webhook of the only subscription, the gateway no longer queries the database for waiting messages', async () => {
     vi.useFakeTimers();
     try {
       const { query, notices } = newNotices([]);

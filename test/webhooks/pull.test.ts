@@ -69,7 +69,7 @@ describe('webhooks with pull delivery', () => {
 });
 
 describe('messages of a pull webhook', () => {
-  test('the message about a change has the same body and headers in pull delivery as in push delivery', async () => {
+  test('the webhook message about a change has the same body and headers in pull delivery as in push delivery', async () => {
     const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
     const { secret, webhook } = await createWebhook(key, { delivery: 'PULL', events: ['WHITELIST_CREATED'] });
     const entry = await addEntry(key, locationId);
@@ -113,7 +113,7 @@ describe('messages of a pull webhook', () => {
     expect(failing.failingSince).not.toBeNull();
   });
 
-  test('pullWebhookMessages never returns a message that a client has acknowledged', async () => {
+  test('pullWebhookMessages never returns a webhook message that a client has acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const messages = await pull(readerKey, webhookId);
     expect(messages).toHaveLength(2);

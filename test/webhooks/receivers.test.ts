@@ -19,8 +19,8 @@ const { createWebhook, run, addEntry, deliveriesOf, skipRetryDelay, soon } = web
 const page = readPages().find(({ path }) => path === 'docs/webhooks.md')!;
 
 /**
- * The folder for the example receivers. The folder is inside node_modules, so that the receivers find the libraries
- * that they import.
+ * The folder in which the tests run the example receivers. The folder is inside node_modules, so that the receivers
+ * find the libraries that they import.
  */
 const scratchFolder = join(projectFolder, 'node_modules', '.cache', `receiver-${newId()}`);
 
@@ -97,7 +97,7 @@ describe('the example receivers in docs/webhooks.md', () => {
 });
 
 test.runIf(hasPython)(
-  'when the documented webhook receiver in Python fails to handle a message, the receiver tries again at the next delivery of the message',
+  'when the documented webhook receiver in Python fails to handle a message, it tries again when the gateway delivers the message again',
   async () => {
     const [block] = fencedBlocks(page).filter(({ language }) => language === 'python');
     const secret = `whsec_${randomBytes(24).toString('base64')}`;

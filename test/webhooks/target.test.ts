@@ -11,8 +11,8 @@ const receiver = await startReceiver();
 const { port } = new URL(receiver.url);
 const message = { headers: { 'webhook-id': 'message' }, body: '{}' };
 /**
- * The time limit of an attempt to deliver a message, in milliseconds. No attempt in these tests takes as long as this
- * limit.
+ * The time limit of an attempt to deliver a message, in milliseconds. All delivery attempts in these tests end before
+ * this limit.
  */
 const timeLimitMs = 120_000;
 const unknownName: Resolve = () => Promise.reject(new Error('no such name'));

@@ -14,7 +14,7 @@ const soon = { timeout: 60_000, interval: 50 };
 
 const secrets = createWebhookSecretBox('a pepper of a test');
 
-/** Starts a webhook worker on a new database that contains one waiting message. */
+/** Starts a webhook worker on a new database that contains one waiting webhook message. */
 async function startWorker(retryUntil: Date, post: () => Promise<number>, sealedWith = secrets) {
   const scratch = await createScratchDatabase();
   const database = await openDatabase({ ...scratch, log });

@@ -21,7 +21,7 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
   const entryOf = (body: { data: { createWhitelistEntry?: unknown } }) =>
     surface === 'rest' ? body.data : body.data.createWhitelistEntry;
 
-  test('the response to the creation of a whitelist entry contains the fields that the client sent, and an id', async () => {
+  test('when a client creates a whitelist entry, the response contains the fields that the client sent, and an id', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ note: ' kept as sent \n', validFrom: '2026-01-01T00:00:00+04:00' });
     const answer = await call(gateway, create(locationId, input), key);
@@ -108,7 +108,7 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
     expect(entryOf(answer.body)).toMatchObject({ validFrom: '2026-01-31T04:00:00.000Z' });
   });
 
-  test('a whitelist entry is refused when its validity ends before it starts', async () => {
+  test('the gateway refuses a whitelist entry whose validity period ends before it starts', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ validFrom: '2026-02-01T00:00:00Z', validUntil: '2026-01-01T00:00:00Z' });
     const answer = await call(gateway, create(locationId, input), key);
@@ -222,7 +222,7 @@ describe.each(surfaceNames)('changes of a whitelist entry over %s', (surface) =>
     },
   );
 
-  test('a second deletion of a whitelist entry is answered with NOT_FOUND', async () => {
+  test('a second request to delete a whitelist entry gets the error NOT_FOUND', async () => {
     const { locationId, key } = await gateway.newTenant();
     const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -291,7 +291,7 @@ describe('lists of whitelist entries', () => {
     },
   );
 
-  test('a whitelist filter finds only equal values, and the gateway ignores an empty filter and the second value of a repeated filter', async () => {
+  test('a whitelist filter finds only entries with exactly the given value; the gateway ignores an empty filter and the second value of a repeated filter', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     await gateway.rest('POST', path, { key, body: newEntry({ referenceId: 'a', plateType: 'DXB' }) });

@@ -12,8 +12,8 @@ const office = [
 ];
 
 /**
- * Creates a location in the given time zone with a whitelist entry. Returns functions that change the entry, and that
- * request gate decisions.
+ * Creates a location with one whitelist entry; the location has the given time zone. Returns functions that change this
+ * whitelist entry, and functions that request gate decisions.
  */
 async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}) {
   const { key, locationId } = await gateway.newTenant();
@@ -161,7 +161,7 @@ describe('permit hours and entry limits in requests', () => {
   const shown = '{ hours { days from to } maxEntries note }';
   const given = { hours: office, maxEntries: 3 };
 
-  test('when an update omits the permit hours and the entry limit, the whitelist entry keeps their values', async () => {
+  test('when an update omits the permit hours and the entry limit, the whitelist entry keeps its permit hours and its entry limit', async () => {
     const { key, locationId, entry, run } = await newEntryAt('UTC', given);
     expect(entry).toMatchObject(given);
     const path = `/locations/${locationId}/whitelist/${entry.id}`;

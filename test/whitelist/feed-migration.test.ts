@@ -50,7 +50,7 @@ test('after the database migration of the whitelist feed, clients read the whole
 
   await applyMigrations(database, log, migrationsFolder);
 
-  // The database still uses the same file for the table, so the migration has not rewritten the table.
+  // The table is still in the same file of the database, so the migration has not rewritten the table.
   expect(await storage()).toEqual(before);
   const feed = createWhitelistFeed({
     sql,

@@ -14,8 +14,8 @@ const { pms } = openCommandLine(await serve(gateway));
 const entryCount = 20_000;
 const maxPoints = 4;
 /**
- * The number of whitelist entries that one SQL statement inserts. One SQL statement for all 20,000 entries could take
- * too long on a busy machine.
+ * The number of whitelist entries that one SQL statement inserts. Inserting all 20,000 whitelist entries with one SQL
+ * statement could take too long on a busy machine.
  */
 const entriesAtOnce = 10_000;
 
@@ -78,8 +78,8 @@ test('a query for new whitelist changes reads fewer than 20 database blocks, eve
     feedCursors,
     changesKeptDays: 30,
   });
-  // A feed position starts at the oldest transaction that is still running on the PostgreSQL server. This oldest
-  // transaction can belong to another test, in another database.
+  // A feed position starts at the oldest transaction that is still running on the PostgreSQL server. The oldest running
+  // transaction of the server can belong to another test, in another database.
   const changesBeforeOldest = () =>
     sql.query(
       {

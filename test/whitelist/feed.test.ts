@@ -157,7 +157,8 @@ describe('the feed of whitelist changes', () => {
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
     // With a page size of one change, the changes of the removed whitelist entry are on several pages. The first page
-    // with changes of this entry already reports the removal of the entry, and no earlier change.
+    // with changes of this whitelist entry already reports that the entry was removed, and reports no earlier change of
+    // it.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -270,7 +271,7 @@ describe('feed cursors without a valid signature of the gateway', () => {
       (cursor: string) => {
         const last = cursor.at(-1)!;
         // The last base64 character of a feed cursor encodes four bits of the signature and two unused bits. The test
-        // changes only the unused bits.
+        // changes only the two unused bits.
         return cursor.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1);
       },
     ],
@@ -454,7 +455,10 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
     const follower = createFollower(key, locationId, 7);
     const commitLate = await locks.writePlate(locationId, newEntry());
 
-    /** Adds, changes and removes entries, and returns the ids of the entries that must exist at the end. */
+    /**
+     * Adds, changes and removes whitelist entries, and returns the ids of the whitelist entries that must exist at the
+     * end.
+     */
     async function write(location: string, rounds: number): Promise<string[]> {
       const kept: string[] = [];
       for (let round = 0; round < rounds; round += 1) {
@@ -490,8 +494,8 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
 
 describe('the subscription whitelistChanged', () => {
   /**
-   * Opens the subscription `whitelistChanged` for a location. Returns a function that waits for a notice and then ends
-   * the subscription.
+   * Opens the subscription `whitelistChanged` for a location. Returns a function that waits for a notice about a
+   * whitelist change, and then ends the subscription.
    */
   async function watch(key: string, locationId: string) {
     const response = await gateway.app.request('/graphql', {

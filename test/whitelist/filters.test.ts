@@ -94,7 +94,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   afterAll(() => client.end());
 
   /**
-   * Calls a function, and returns the query plans of its SQL statements. PostgreSQL only plans these statements
+   * Calls a function, and returns the query plans of its SQL statements. PostgreSQL only plans these SQL statements
    * (`EXPLAIN`), and does not run them.
    */
   async function plansOf(work: (whitelist: ReturnType<typeof createWhitelistReads>) => Promise<unknown>) {

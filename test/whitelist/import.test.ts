@@ -254,7 +254,7 @@ describe('imports of rows into a whitelist', () => {
       const modes = ['CREATE', 'UPSERT', 'REPLACE', 'CREATE'] as const;
       const imports = Array.from({ length: 20 }, (_, index) => {
         const entries = numbers.map((number) => row(number, `n${index}`));
-        // Every second import has the plates in the reverse order. Two imports that contain the same plates in
+        // In half of the imports, the plates are in the reverse order. Two imports that contain the same plates in
         // different orders must not cause a deadlock.
         if (index % 2) entries.reverse();
         return importEntries(locationId, key, entries, { mode: modes[index % modes.length]! });
@@ -272,8 +272,8 @@ describe('imports of rows into a whitelist', () => {
         });
       const results = await Promise.all(imports);
       const created = (await Promise.all(creates)).reduce<number>((sum, one) => sum + one, 0);
-      // The whitelist contains each plate once. Over all import responses, the number of created entries minus the
-      // number of deleted entries must equal the number of plates.
+      // After the imports, the whitelist contains each plate exactly once. If the counts in all import responses are
+      // added up, the number of created entries minus the number of deleted entries must equal the number of plates.
       expect((await whitelistOf(locationId)).size).toBe(numbers.length);
       expect(results.reduce((sum, result) => sum + result.created - result.deleted, created)).toBe(
         numbers.length,

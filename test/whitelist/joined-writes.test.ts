@@ -11,8 +11,9 @@ const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
 /**
- * Returns functions that write whitelist entries. The list `statements` records the SQL statements of these functions.
- * The list `published` records the location in each change notice that the functions send.
+ * Returns functions that write whitelist entries, and two lists that record what these functions do. The list
+ * `statements` records the SQL statements that the returned functions run. When one of these functions sends a change
+ * notice, the list `published` records the location that the notice names.
  */
 function recordedWrites() {
   const statements: { name: string; changes: number }[] = [];
@@ -27,7 +28,7 @@ function recordedWrites() {
   return { ...createWhitelistWrites({ sql: recordingSql, whitelistNotices }), statements, published };
 }
 
-/** Creates the author of a whitelist change. The scope of the author's API key contains one company. */
+/** Creates the author of a whitelist change. The author's API key has a scope that contains only one company. */
 async function authorOf(companyId: string): Promise<Author> {
   await gateway.newKey({ companyIds: [companyId] });
   const { id } = await prisma.apiKey.findFirstOrThrow({ where: { companies: { some: { id: companyId } } } });
@@ -66,7 +67,7 @@ test('one SQL statement adds the whitelist entries of several clients, and each 
   expect(records).toHaveLength(2);
 });
 
-test('concurrent changes of one whitelist entry run in the order of the calls, and each successful change increases the version of the entry by one', async () => {
+test('concurrent changes of one whitelist entry run in the order in which they were called, and each successful change increases the version of the entry by one', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const author = await authorOf(companyId);
   const { create, update, statements } = recordedWrites();
@@ -122,7 +123,7 @@ test('when the gateway combines several whitelist updates in one SQL statement, 
 describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
   const locks = locksOf(gateway);
 
-  test('a locked plate delays only the client that adds this plate, and not the other clients whose entries the same SQL statement adds', async () => {
+  test('a locked plate delays only the client that adds this plate; it does not delay clients whose entries the same SQL statement would add', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, statements } = recordedWrites();
@@ -137,7 +138,7 @@ describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
     expect(codesOf(await waiting)).toEqual(['DUPLICATE_VEHICLE']);
   });
 
-  test('two waiting changes of a locked whitelist entry do not delay two changes of another whitelist entry', async () => {
+  test('while two changes of a locked whitelist entry wait for the lock, they do not delay two changes of another whitelist entry', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, update } = recordedWrites();

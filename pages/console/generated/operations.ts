@@ -11,7 +11,7 @@ export type AccessReason =
   | 'LISTED'
   /** The plate is not in the whitelist. */
   | 'NOT_LISTED'
-  /** The whitelist entry of the plate is not valid yet. */
+  /** The plate has a whitelist entry, but the validity period of this entry has not started yet. */
   | 'NOT_YET_VALID'
   /** The time of the decision is outside the weekly hours of the whitelist entry. */
   | 'OUTSIDE_HOURS'
@@ -22,13 +22,13 @@ export type AccessReason =
 
 /** The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until it registers a company. Only an operator's key can issue an API key without companies and locations. */
 export type CreateApiKeyInput = {
-  /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key of the request if that limit is lower. */
+  /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key that the client uses for the request, if that limit is lower. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the API key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the API key expires. Default: the expiry of the API key of the request. */
+  /** The time at which the API key expires. Default: the expiry of the API key that the client uses for the request. */
   expiresAt?: string | Date | null | undefined;
-  /** Number of rate limit points that the API key may use in an hour. Default: 1000, or the limit of the API key of the request if that limit is lower. */
+  /** Number of rate limit points that the API key may use in an hour. Default: 1000, or the limit of the API key that the client uses for the request, if that limit is lower. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the API key. */
   locationIds?: Array<string> | null | undefined;
@@ -53,14 +53,14 @@ export type HistoryInterval =
 export type ImportMode =
   /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   | 'CREATE'
-  /** Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
+  /** Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, the whitelist stays unchanged, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   | 'REPLACE'
   /** Adds whitelist entries. If the plate of a row is already in the whitelist, the row replaces the values of the existing whitelist entry. */
   | 'UPSERT';
 
 /** Whether a location has free spaces. */
 export type LocationState =
-  /** At least one space is free. */
+  /** At least one space of the location is free. */
   | 'AVAILABLE'
   /** Every space is taken. */
   | 'FULL'
@@ -135,7 +135,7 @@ export type QuotaEnforcement =
   /** When the quota is full, `plateAccess` still allows entry, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it removes spaces, dashes and dots. It also converts letters to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code. */
 export type ReadingInput = {
   /** Other texts that, according to the camera, may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
@@ -209,7 +209,7 @@ export type WebhookEvent =
   | 'parking.occupancy_adjusted'
   /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs the permission READ_ACTIVITY. */
   | 'quota.exceeded'
-  /** `webhook.disabled`: The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. Other webhooks of the same company get this event. Needs the permission MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. The gateway sends this event to the other webhooks of the company. Needs the permission MANAGE_WEBHOOKS. */
   | 'webhook.disabled'
   /** `whitelist.created`: A vehicle was added to a whitelist. Needs the permission READ_WHITELIST. */
   | 'whitelist.created'

@@ -24,8 +24,8 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one API key. The cache of the client stores each object only once. After a live update
- * or a mutation changes an object, every view shows the new values.
+ * Creates the GraphQL client for one API key. The cache of the GraphQL client stores each object only once. After a
+ * live update or a mutation changes an object, every view shows the new values.
  */
 export function createGraphClient(key: string): { client: Client; connection: LiveConnection } {
   const live = createLive(() => key);

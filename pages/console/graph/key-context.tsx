@@ -19,8 +19,8 @@ export interface ConsoleKey {
 export const KeyContext = createContext<ConsoleKey | undefined>(undefined);
 
 /**
- * Returns the API key of the console. The hook `useKey` works only in components that are shown after the gateway has
- * accepted the API key.
+ * Returns the API key that the console uses. The hook `useKey` works only in components that are shown after the
+ * gateway has accepted the API key.
  */
 export function useKey(): ConsoleKey {
   const key = useContext(KeyContext);

@@ -1,7 +1,8 @@
 import { deviceStorage, rememberedKeyName, tabStorage } from '../../browser/storage.ts';
 
 /**
- * The name of the session storage item that contains the API key. The browser deletes this item when the tab is closed.
+ * The name of the session storage item that contains the API key. The browser deletes this item of the session storage
+ * when the tab is closed.
  */
 const sessionKeyName = 'parking-gateway:session-key';
 

@@ -6,9 +6,9 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates that one subscription receives: `live` while the stream is open, and `undefined` before
- * the first connection and after the view has ended the subscription. If the connection is lost, the state is the time
- * of the loss, in milliseconds since 1970.
+ * The state of the live updates that one subscription receives: it is `live` while the event stream is open, and
+ * `undefined` before the first connection and after the view has ended the subscription. If the connection of a
+ * subscription is lost, its state is the time at which the connection was lost, in milliseconds since 1970.
  */
 export type LiveState = 'live' | number | undefined;
 
@@ -23,9 +23,10 @@ export interface LiveConnection {
 }
 
 /**
- * The functions that a subscription calls: `next` with each result, and `complete` at the end of the subscription. A
- * subscription calls `next` with a result that contains errors only if the gateway has rejected the subscription
- * permanently. After a temporary error, the subscription opens a new stream instead.
+ * The functions that a subscription calls: it calls `next` with each result, and `complete` at the end of the
+ * subscription. A subscription calls `next` with a result that contains errors only if the gateway has rejected the
+ * subscription permanently. After a temporary error, the subscription does not call `next`, but opens a new event
+ * stream.
  */
 interface Sink {
   next(result: ExecutionResult): void;
@@ -34,21 +35,24 @@ interface Sink {
 
 interface SubscriptionRequest {
   /**
-   * The number by which urql identifies a subscription. urql computes the key from the query and the variables. Equal
-   * queries with equal variables have the same key.
+   * The number by which urql identifies a subscription. urql computes this number from the query and the variables.
+   * Equal queries with equal variables have the same number.
    */
   key: number;
   query: string;
   variables?: Record<string, unknown>;
 }
 
-/** The end of a stream: the error result of the gateway, and the HTTP response if the gateway opened no stream. */
+/**
+ * Describes the end of an event stream: the GraphQL result with errors, and the HTTP response if the gateway opened no
+ * stream.
+ */
 interface StreamEnd {
   refusal?: ExecutionResult | undefined;
   response?: Response | undefined;
 }
 
-/** Converts an error of the package graphql-sse to a description of how the stream ended. */
+/** Converts an error of the package graphql-sse to an object that describes how the event stream ended. */
 async function endOf(error: unknown): Promise<StreamEnd> {
   if (!(error instanceof NetworkError) || !error.response) return {};
   const response = error.response as Response;
@@ -88,9 +92,9 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates subscriptions over server-sent events. When a stream breaks or ends, for example with the error
- * `INTERNAL_ERROR`, the function opens a new stream. A subscription ends when the gateway rejects the subscription
- * permanently, for example with the error `UNAUTHORIZED`, or when the view closes it.
+ * Creates subscriptions over server-sent events. When the event stream of a subscription breaks or ends, for example
+ * with the error `INTERNAL_ERROR`, the console opens a new stream. A subscription ends when the gateway rejects the
+ * subscription permanently, for example with the error `UNAUTHORIZED`, or when the view closes it.
  *
  * @param currentKey a function that returns the API key; the client calls this function before each attempt to connect
  */
@@ -100,7 +104,7 @@ export function createLive(currentKey: () => string) {
     headers: () => keyHeader(currentKey()),
     fetchFn: fetchUntilSilent,
     // With `retryAttempts: 0`, the package graphql-sse does not retry a failed subscription, because each rejected
-    // attempt costs a rate limit point. The function `run` waits for a pause and then subscribes again.
+    // attempt costs a rate limit point. The function `run` subscribes again after a pause.
     retryAttempts: 0,
   });
 
@@ -147,9 +151,9 @@ export function createLive(currentKey: () => string) {
       }
       if (signal.aborted) return;
       lose(key);
-      // When a stream that was open for a long time ends, the pauses between the attempts to subscribe start again with
-      // the shortest pause. If the gateway closes each stream immediately, the pauses become longer with each attempt,
-      // up to the maximum pause.
+      // After the end of an event stream that was open for a long time, the console waits only for the shortest pause
+      // before it subscribes again. If the gateway closes each event stream immediately, the pauses before the next
+      // attempt to subscribe become longer, up to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
       const ended = await end;
       const delayMs = delayAfter(ended, attempt);

@@ -5,8 +5,8 @@
 export const maxRetryDelayMs = 30_000;
 
 /**
- * The maximum pause before the first retry of a request, in milliseconds. Before each further retry, the maximum pause
- * doubles.
+ * The maximum pause before the first retry of a request, in milliseconds. Before each later retry, the maximum pause is
+ * twice as long as before the previous retry.
  */
 const firstRetryDelayMs = 1_000;
 
@@ -15,7 +15,8 @@ const defaultRetryAfterSeconds = 10;
 
 /**
  * Returns the pause before the next attempt to send a request, in milliseconds (exponential backoff). Up to half of the
- * pause is random (jitter). Many browser tabs therefore do not send their requests at the same moment.
+ * pause before a retry is random (jitter). Because of this jitter, many browser tabs do not send their requests at the
+ * same moment.
  *
  * @param attempt the number of retries so far: 0 for the pause before the first retry
  */
@@ -26,7 +27,7 @@ export function retryDelayMs(attempt: number): number {
 
 /**
  * Returns how long a client must wait after a response that reports an exceeded rate limit, in milliseconds. The pause
- * is never shorter than the time in the response header `Retry-After`.
+ * before a retry is never shorter than the time in the response header `Retry-After`.
  */
 export function rateLimitDelayMs(attempt: number, response: Response | undefined): number {
   const seconds = Number(response?.headers.get('Retry-After')) || defaultRetryAfterSeconds;

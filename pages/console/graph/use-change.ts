@@ -20,8 +20,8 @@ export interface Change<Data, Variables> {
 }
 
 /**
- * Returns a function that sends the mutation of a form, and the current state of the mutation. The state shows only a
- * failure of the mutation that the form sent last.
+ * Returns a function that sends the mutation of a form, and the current state of the mutation. The state of the
+ * mutation shows a failure only of the mutation that the form sent last.
  *
  * @param options.onUncertain a function that reads the changed data again. The hook calls this function when the
  *   mutation has failed, but the gateway may nevertheless have made the change. The hook calls this function even if

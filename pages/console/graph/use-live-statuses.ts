@@ -4,10 +4,11 @@ import type { LiveState } from './live.ts';
 import { useLive } from './use-live.ts';
 
 /**
- * Keeps the status of the given locations up to date. Each new status goes into the cache of the GraphQL client, so all
- * views of the console show the new status.
+ * Keeps the console's copies of the statuses of the given locations up to date. Each new location status goes into the
+ * cache of the GraphQL client, so all views of the console show it.
  *
- * @param onChange a function that the hook calls with each status from the subscription, including the first status
+ * @param onChange a function that the hook calls with each location status that the subscription sends, including the
+ *   first status
  */
 export function useLiveStatuses(
   locationIds: readonly string[],

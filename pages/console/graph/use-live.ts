@@ -5,8 +5,9 @@ import { useKey } from './key-context.tsx';
 import type { LiveState } from './live.ts';
 
 /**
- * Subscribes to the live updates for a view. Returns the data of the latest update, and whether updates still arrive.
- * If the gateway no longer accepts the API key, the console shows the form for the API key.
+ * Subscribes to the live updates for a view of the console. Returns the data of the latest update, and whether the
+ * console still receives updates. If the gateway no longer accepts the API key, the console shows the form for the API
+ * key.
  *
  * @param options.pause if true, the hook does not subscribe
  * @param options.onNext a function that the hook calls with the data of each update, including the first update

@@ -29,8 +29,8 @@ export interface FoundLocations {
 
 /**
  * Returns the source from which the console reads the locations. The source depends on the permissions of the API key:
- * `names` is the query `locations`, `statuses` is the query `locationStatuses`, and `key` is the list of location ids
- * in the scope of the API key.
+ * `names` means the query `locations`, `statuses` means the query `locationStatuses`, and `key` means the list of
+ * location ids in the scope of the API key.
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
@@ -94,8 +94,8 @@ export function useLocation(id: string | undefined): KnownLocation | undefined {
 }
 
 /**
- * Whether the console can show a list of locations. If the console cannot show a list, the user must enter the id of a
- * location.
+ * Whether the console can show a list of locations. If the console cannot show a list of locations, the user must enter
+ * the id of a location.
  */
 export function useCanName(): boolean {
   const key = useKey();

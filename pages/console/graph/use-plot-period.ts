@@ -3,14 +3,14 @@ import { useEffect, useMemo, useState } from 'react';
 const hourMs = 3_600_000;
 
 /**
- * The interval, in milliseconds, at which a page requests the data of its plots again. One request for the data of
+ * The interval, in milliseconds, at which a page requests the data of its plots again. A request for the data of the
  * plots costs one or two rate limit points.
  */
 const plotRefreshMs = 15 * 60_000;
 
 /**
- * Returns the time range of the plots on a page: the given number of hours before now. The time range moves forward
- * every 15 minutes, so that the page requests the data of its plots again.
+ * Returns the time range of the plots on a page: it begins the given number of hours ago, and ends now. The time range
+ * moves forward every 15 minutes, so that the page requests the data of its plots again.
  */
 export function usePlotPeriod(hours: number): { from: string; to: string } {
   const [refreshes, setRefreshes] = useState(0);

@@ -25,16 +25,16 @@ export interface ShownOperation {
 }
 
 /**
- * Runs the query of a view. After a response with status 429, the query runs again as soon as the rate limit allows it.
- * After a network failure, the query runs again after a pause, or as soon as the device reports that it is online. The
- * pause before a retry becomes longer with each failed attempt.
+ * Runs the GraphQL query of a console view. After a response with status 429, the query runs again as soon as the rate
+ * limit allows it. After a network failure, the query runs again after a pause, or as soon as the device reports that
+ * it is online. The pause before a retry becomes longer with each failed attempt.
  *
  * @param options.pause if true, the hook sends no query
  * @param options.onlyCurrent whether the hook returns data and failures only for the current variables. If
  *   `onlyCurrent` is false, the hook returns the data for the previous variables until the response for the current
  *   variables arrives. For example, a page of a list stays visible while the next page of the list is loading. If
- *   `onlyCurrent` is the name of a variable, the hook returns data and failures only for the current value of this
- *   variable.
+ *   `onlyCurrent` is the name of a GraphQL variable, the hook returns data and failures only for the current value of
+ *   this variable.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

@@ -6,9 +6,9 @@ import { graphPath } from '../../browser/post.ts';
 import { texts } from '../texts.ts';
 
 /**
- * Returns the address that opens an operation in the explorer. If the address would be too long, the address does not
- * contain the variables of the operation. If the address would be too long even without the variables, the address does
- * not contain the operation either.
+ * Returns the address that opens an operation in the explorer. If the address with the variables of the operation would
+ * be too long, the address does not contain these variables. If the address would be too long even without these
+ * variables, the address does not contain the operation either.
  */
 function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
@@ -20,7 +20,7 @@ function addressOf({ document, variables }: ShownOperation): string {
   );
 }
 
-/** A button that opens the operation of a view in the explorer. */
+/** A button that opens the GraphQL operation of a console view in the explorer. */
 export function AsGraphql({ operation }: { operation: ShownOperation }) {
   return (
     <a

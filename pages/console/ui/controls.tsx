@@ -54,7 +54,7 @@ export function Field(props: {
   );
 }
 
-/** A field in which the user chooses one of a few values. */
+/** A form field in which the user chooses one of a few values. */
 export function Choice<Value extends string>(props: {
   label: string;
   value: Value | undefined;
@@ -89,7 +89,7 @@ export function Choice<Value extends string>(props: {
   );
 }
 
-/** A coloured label that shows a state. */
+/** A coloured label that shows a short text, such as the state of a parking session. */
 export function Badge({ tone, children }: { tone: 'good' | 'bad' | 'warn' | 'quiet'; children: ReactNode }) {
   return <span className={`badge ${tone}`}>{children}</span>;
 }

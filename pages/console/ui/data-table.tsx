@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** A column of a table. */
+/** A column of a table in the console. */
 export interface Column<Row> {
   title: string;
   cell(row: Row): ReactNode;

@@ -9,8 +9,9 @@ import { FailureNotice } from './view-state.tsx';
 
 /**
  * The field for choosing the location of a view. If the address of the page contains no location id, the view shows the
- * first location in the scope of the API key. The address of this first location then replaces the address without an
- * id in the history of the browser. Otherwise, the back button would always open the first location again.
+ * first location in the scope of the API key. In the history of the browser, the address of the first location then
+ * replaces the address without a location id. Without this replacement, the back button would always open the first
+ * location again.
  */
 export function LocationChoice({ view, locationId }: { view: ViewName; locationId: string | undefined }) {
   const canName = useCanName();
@@ -22,7 +23,7 @@ export function LocationChoice({ view, locationId }: { view: ViewName; locationI
   }, [locationId, first, view]);
   useEffect(() => {
     // When the user chooses another location, React removes the search field of the previous location. If the removed
-    // field had the focus, the title of the view gets the focus.
+    // search field had the focus, the title of the view gets the focus.
     if (document.activeElement === document.body) {
       document.querySelector<HTMLElement>('.view-header h1')?.focus({ preventScroll: true });
     }

@@ -13,13 +13,13 @@ import { type FoundLocations, type KnownLocation, useFoundLocations } from '../g
 import { texts } from '../texts.ts';
 import { FailureNotice } from './view-state.tsx';
 
-/** The maximum number of locations that the search requests and shows. */
+/** The maximum number of locations that the location search requests and shows. */
 const shownLocations = 20;
 
 /** The time between the last key press and the start of the search, in milliseconds. */
 const typingPauseMs = 250;
 
-/** Returns the text as soon as the user has not changed it for 250 milliseconds (debouncing). */
+/** Returns the text of a search field as soon as the user has not changed it for 250 milliseconds (debouncing). */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -54,7 +54,7 @@ function Options({ found: { locations, hasMore, view } }: { found: FoundLocation
 }
 
 /**
- * A field that finds a location by a part of its name.
+ * A form field in which the user searches for a location by a part of its name.
  *
  * @param props.chosen the selected location; the field shows the name of this location while the field has no focus
  */

@@ -9,8 +9,8 @@ import { Button } from './controls.tsx';
  * A dialog in front of the page. The keyboard focus stays in the dialog until the user closes the dialog. A button, the
  * key Escape, or a click beside the dialog closes the dialog.
  *
- * @param props.isKept if true, only a button closes the dialog, so that the user does not lose the content of the
- *   dialog by mistake. If `isKept` is true, the back button of the browser does not close the dialog either
+ * @param props.isKept if true, only a button closes the dialog, so that the user does not lose the dialog's content by
+ *   mistake. If `isKept` is true, the browser's back button also does not close the dialog
  */
 export function Panel(props: {
   title: string;
@@ -23,8 +23,9 @@ export function Panel(props: {
   const dialog = useRef<HTMLElement>(null);
   useKeptView(isKept);
   useEffect(() => {
-    // When a form removes the button that has the focus, the browser moves the focus to the body of the page. While the
-    // body has the focus, the key Escape does not close the dialog, so the dialog takes the focus back.
+    // When a form removes the button that has the focus, the browser moves the focus to the `body` element of the page.
+    // While the focus is on the `body` element, the key Escape does not close the dialog, so the dialog takes the focus
+    // back.
     if (document.activeElement === document.body) dialog.current?.focus();
   });
   return (
@@ -51,8 +52,8 @@ export function Panel(props: {
 }
 
 /**
- * A dialog that asks the user to confirm an action that cannot be undone. While the action is being sent, only the
- * button with the label **Close** closes the dialog.
+ * A dialog that asks the user to confirm an action that cannot be undone. While the console sends the request for the
+ * action, only the button with the label **Close** closes the dialog.
  */
 export function Confirmation(props: {
   question: string;

@@ -62,8 +62,8 @@ export function shownYear(at: string | number | Date, zone: string): string | un
 }
 
 /**
- * Formats a time as text in the given time zone. The text contains the year only if the date is not in the current
- * year.
+ * Formats a time as text in the given time zone. The returned text contains the year only if the date is not in the
+ * current year.
  */
 export function timeText(at: string | number | Date, zone: string, parts: TimeParts = 'full'): string {
   const withYear = parts !== 'time' && shownYear(at, zone) !== undefined;
@@ -96,8 +96,9 @@ export function Time({
 
 /**
  * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
- * Returns `undefined` if the field is empty. If the value is not a valid time, for example because the year has five
- * digits, the function returns the value unchanged. The gateway then rejects the field with an error message.
+ * Returns `undefined` if the form field is empty. If the value is not a valid time, for example because the year has
+ * five digits, the function returns the value unchanged. The gateway then rejects this value of the form field with an
+ * error message.
  */
 export function instantOf(local: string): string | undefined {
   if (!local) return undefined;
@@ -114,8 +115,9 @@ export function localOf(instant: string | null | undefined): string {
 
 /**
  * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
- * function returns the original instant. Converting the field's value would lose the seconds of the original instant.
- * It could also give another instant, because a local time occurs twice when the clocks are set back.
+ * function returns the original instant. A conversion of the form field's value would lose the seconds of the original
+ * instant. The conversion could also return another instant, because a local time occurs twice when the clocks are set
+ * back.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

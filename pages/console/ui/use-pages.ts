@@ -12,8 +12,8 @@ export interface Page<Item> {
 }
 
 /**
- * Returns one page of a list that the gateway has sent as a whole, without pagination. `endCursor` is the index of the
- * first item after the page.
+ * Returns one page of a list that the gateway has sent as a whole, without pagination. `endCursor` is the index, in the
+ * whole list, of the first item after the returned page.
  */
 export function pageOf<Item>(
   items: readonly Item[],
@@ -31,7 +31,7 @@ export function pageOf<Item>(
 export function usePages() {
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   return {
-    /** The cursor of the current page, or `undefined` for the first page. */
+    /** The cursor of the page that the user sees, or `undefined` for the first page. */
     after: cursors.at(-1),
     /** Goes back to the first page, for example after a new search. */
     restart: () => setCursors([undefined]),

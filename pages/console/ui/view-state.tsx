@@ -36,10 +36,11 @@ function FailureText({ failure, isRetried }: { failure: Failure; isRetried: bool
  * Shows the error message of a view or a form, with a retry button if `onRetry` is given. After a rate limit error, the
  * error message has no retry button, because the view repeats its request automatically.
  *
- * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views. It
- *   does not repeat the requests of forms, because the user can have changed the form in the meantime
+ * @param props.isRetried whether the console repeats the failed request. If a request of a view fails, the console
+ *   repeats the request. The console does not repeat a failed request of a form, because the user can have changed the
+ *   form in the meantime
  * @param props.isChange whether the failed request was meant to change data. If the gateway may have changed the data
- *   although the request failed, the notice says so
+ *   although the request failed, the error message says so
  */
 export function FailureNotice(props: {
   failure: Failure | undefined;

@@ -24,7 +24,8 @@ const shown = (value: unknown) =>
 
 /**
  * Returns each field of an object in an audit record, with the value before the change and the value after the change.
- * If the change created the object, the values before the change are empty texts.
+ * If the change created the object, there are no values before the change, and the function returns empty texts for
+ * them.
  */
 function comparison(changes: unknown): { field: string; before: string; after: string; differs: boolean }[] {
   if (!isValues(changes)) return [];

@@ -24,8 +24,8 @@ const { csv: words } = texts;
 const maxShownRejects = 50;
 
 /**
- * The import modes that the console offers. Only the command `pms import` offers the mode REPLACE, which replaces a
- * whole whitelist.
+ * The import modes from which a user of the console can choose. Only the command `pms import` offers the mode REPLACE,
+ * which replaces a whole whitelist.
  */
 type Mode = Exclude<ImportMode, 'REPLACE'>;
 
@@ -74,8 +74,8 @@ function Export({ locationId }: { locationId: string }) {
   async function run() {
     setExporting(true);
     // If a client moves a plate to another whitelist entry while the export runs, the gateway can return both whitelist
-    // entries with this plate. The CSV file contains each plate only once, with the entry that the gateway returned
-    // last.
+    // entries with this plate. The console writes each plate to the CSV file only once, with the whitelist entry that
+    // the gateway returned last.
     const entryOfPlate = new Map<string, EntryFieldsFragment>();
     for (let after: string | null = null, more = true; more;) {
       const { data, error } = await client
@@ -120,7 +120,7 @@ export function CsvPanel(props: {
   const [step, setStep] = useState<'choose' | 'checked' | 'importing' | 'stopped' | 'imported'>('choose');
   const { progress, failure, reset, run } = useImport(locationId);
 
-  /** Starts a dry run. The dialog then ignores the results of earlier dry runs. */
+  /** Starts a dry run. From then on, the dialog ignores the results of earlier dry runs. */
   async function check(started: Promise<CsvRow[]>, chosen: Mode) {
     const isCurrent = reset();
     setStep('choose');

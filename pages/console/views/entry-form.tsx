@@ -19,7 +19,8 @@ import { HoursFields } from './hours-fields.tsx';
 const { whitelist: words, why } = texts;
 
 /**
- * Returns the values of the form fields for a whitelist entry. For a new whitelist entry, all form fields are empty.
+ * Returns the values that the form fields show for a whitelist entry. For a new whitelist entry, all form fields are
+ * empty.
  */
 const valuesOf = (entry: EntryFieldsFragment | undefined) => ({
   referenceId: entry?.referenceId ?? '',
@@ -70,14 +71,14 @@ function inputOf(
 
 /**
  * A form that adds a vehicle to a whitelist or changes a whitelist entry. If another user has changed the whitelist
- * entry while the form was open, the form reports the conflict. The form overwrites the change of the other user only
- * after a confirmation.
+ * entry while the form was open, the form reports the conflict. The form overwrites another user's change of the
+ * whitelist entry only after a confirmation.
  *
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
  *   entry
- * @param props.onConflict a function that reads the whitelist again. The form calls it when the gateway rejects a
- *   change of the whitelist entry. The form also calls it when a request to add an entry failed, but the gateway may
- *   have added the entry
+ * @param props.onConflict a function that reads the whitelist again. The form calls `onConflict` when the gateway
+ *   rejects a change of the whitelist entry. The form also calls `onConflict` after a failed request to add an entry,
+ *   because the gateway may have added the whitelist entry
  */
 export function EntryForm(props: {
   locationId: string;

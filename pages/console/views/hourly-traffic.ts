@@ -7,8 +7,8 @@ interface Traffic {
 }
 
 /**
- * Returns the start of the hour of local time that contains an instant. In some time zones, such as UTC+5:30, an hour
- * of local time does not begin at the same time as an hour of UTC.
+ * Returns the time at which the local hour that contains a given instant starts. In some time zones, such as UTC+5:30,
+ * an hour of local time does not begin at the same time as an hour of UTC.
  */
 function startOfHour(at: number, minuteFormat: Intl.DateTimeFormat): number {
   const start = Math.floor(at / minuteMs) * minuteMs - Number(minuteFormat.format(at)) * minuteMs;
@@ -22,7 +22,7 @@ function startOfHour(at: number, minuteFormat: Intl.DateTimeFormat): number {
  * four data points for each hour, and the function adds up their entries and exits.
  *
  * @param zone the time zone of the location. As in the gateway, an hour starts when the clocks of the location show a
- *   full hour. This is also true if the console shows its times in another time zone
+ *   full hour. The hours follow the clocks of the location even if the console shows its times in another time zone
  */
 export function hourlyTraffic(
   points: readonly (Traffic & { at: string })[],

@@ -9,8 +9,8 @@ const weekdays = Object.keys(words.days) as Weekday[];
 const workdays = weekdays.slice(0, 5);
 
 /**
- * Adds a day of the week to a list, or removes the day if it is already in the list. Returns the days in the order of
- * the week.
+ * Adds a day of the week to a list, or removes the day if it is already in the list. The returned list contains the
+ * days in the order of the week, from Monday to Sunday.
  */
 const toggled = (days: readonly Weekday[], day: Weekday) =>
   weekdays.filter((each) => (each === day ? !days.includes(day) : days.includes(each)));

@@ -50,8 +50,8 @@ function instantText(at: string, zone: string): string {
 }
 
 /**
- * Returns a sentence that the operator at the intercom can say to the driver. For some reasons of the gate decision,
- * this sentence contains a value, such as the time at which the permit ended.
+ * Returns a sentence that the operator at the intercom can say to the driver. Depending on the reason of the gate
+ * decision, this sentence contains a value, such as the time at which the permit ended.
  *
  * @param options.zone the time zone of the location
  * @param options.quota the maximum number of vehicles of the same reference (such as an apartment) that may be inside;

@@ -61,7 +61,7 @@ const tickedLocations = 100;
 
 /**
  * Shows a checkbox for each location that the user can add to the scope of an API key. If there are more than 100
- * locations, the form also shows a search field for the other locations.
+ * locations, the form also shows a search field for the locations that have no checkbox.
  */
 function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids: string[]): void }) {
   const { locations, hasMore } = useFoundLocations('', { first: tickedLocations, pause: false });

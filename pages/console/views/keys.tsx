@@ -16,7 +16,7 @@ import { KeyRotation } from './key-rotation.tsx';
 
 const { keys: words } = texts;
 
-/** The dialog that is open, and the API key that the dialog changes. */
+/** The dialog that is open, and the API key that the user edits, rotates or revokes in it. */
 type KeyDialog =
   | { kind: 'edit'; edited: KeyFieldsFragment | undefined }
   | { kind: 'rotate' | 'revoke'; edited: KeyFieldsFragment };
@@ -56,8 +56,8 @@ function Revocation({
 }
 
 /**
- * The view of the API keys that the user's own API key may manage. The view has buttons to issue, change, rotate and
- * revoke API keys.
+ * The console view with the API keys that the user's own API key may manage. The view has buttons to issue, change,
+ * rotate and revoke API keys.
  */
 export function KeysView() {
   const pages = usePages();

@@ -16,12 +16,15 @@ import { HistoryPlots } from './history-plots.tsx';
 import { Fullness, StateBadge } from './site-tile.tsx';
 
 /**
- * The minimum time, in milliseconds, between two requests for parking events and parking sessions. A request for
- * parking events and parking sessions costs one rate limit point.
+ * The minimum time between two requests with which the console reads parking events and parking sessions, in
+ * milliseconds. A request for parking events and parking sessions costs one rate limit point.
  */
 const activityPauseMs = 60_000;
 
-/** Returns a function that calls `callback` at most once a minute, however often it is called (throttling). */
+/**
+ * Returns a function that calls `callback` at most once a minute, even if the caller calls the returned function more
+ * often (throttling).
+ */
 function useAfterPause(callback: () => void): () => void {
   const last = useRef(Date.now());
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -40,9 +43,10 @@ function useAfterPause(callback: () => void): () => void {
 }
 
 /**
- * Shows the parking events and parking sessions of a location. After the status of the location has changed, the
- * function reads the parking events and parking sessions again. If the API key lacks the permission READ_STATUS, the
- * console does not learn when the status changes. The function then reads the events and sessions again every minute.
+ * Shows the parking events and parking sessions of a location. When the status of the location changes, the function
+ * reads the parking events and parking sessions again. If the API key lacks the permission READ_STATUS, the gateway
+ * does not tell the console when the status of the location changes. In this case, the function reads the parking
+ * events and sessions again every minute.
  */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const { may } = useKey();
@@ -58,7 +62,7 @@ function Activity({ id, zone, changes }: { id: string; zone: string | undefined;
     if (changes > 0) readAgain();
   }, [changes]);
   const { reload, failure } = view;
-  // After a rate limit error, `useView` itself reads the data again as soon as the rate limit allows it.
+  // After a rate limit error, the hook `useView` itself reads the data again as soon as the rate limit allows it.
   const isPolled = !may('READ_STATUS') && failure?.kind !== 'rate-limit';
   useEffect(() => {
     if (!isPolled) return undefined;
@@ -88,8 +92,8 @@ function Activity({ id, zone, changes }: { id: string; zone: string | undefined;
 }
 
 /**
- * The view of a location in the console. The view shows the current and past occupancy, the vehicles inside, and the
- * latest events.
+ * The view of a location in the console. The view shows the current and past occupancy of the location, the vehicles
+ * inside, and the latest parking events.
  */
 export function LocationView({ id }: { id: string }) {
   const { may } = useKey();

@@ -21,8 +21,8 @@ import { ViewState } from '../ui/view-state.tsx';
 import { type Site, SiteTile } from './site-tile.tsx';
 
 /**
- * The number of location tiles on a page. One request, which costs one rate limit point, reads the plot data of all
- * tiles on a page.
+ * The number of location tiles on a page of the console. One request, which costs one rate limit point, reads the plot
+ * data of all tiles on a page.
  */
 const pageSize = 20;
 
@@ -37,7 +37,10 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   status,
 });
 
-/** The view of all locations in the scope of the API key. The view has a tile with live data for each location. */
+/**
+ * The view of all locations in the scope of the API key. This view of the console has a tile with live data for each
+ * location.
+ */
 export function Sites() {
   const { may } = useKey();
   const [asTables, setAsTables] = useState(false);

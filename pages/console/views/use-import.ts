@@ -9,7 +9,7 @@ import type { Failure } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
 import { texts } from '../texts.ts';
 
-/** The progress and the current results of an import or a dry run. */
+/** The progress of an import or dry run, and its results so far. */
 export interface ImportProgress {
   rows: number;
   done: number;
@@ -18,15 +18,14 @@ export interface ImportProgress {
   unchanged: number;
   rejects: RejectedRow[];
   /**
-   * Contains each plate that has occurred in a valid row so far, with the number of the first valid row with this
-   * plate.
+   * Maps each plate that has occurred in a valid row so far to the number of the first such row.
    */
   rowOfPlate: ReadonlyMap<string, number>;
 }
 
 /**
- * The result for a part of the file in which the console has rejected every row. The console sends no row of such a
- * part to the gateway.
+ * The result for a part of the import file if the console has rejected every row in this part. The console sends no row
+ * of this part of the file to the gateway.
  */
 const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
@@ -47,7 +46,8 @@ const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: CsvRow) =>
  * Returns the reason why a row of an import is rejected, or `undefined` if the row is not rejected. The gateway finds
  * repeated plates only within one import request, and a long file needs several requests. The function therefore looks
  * in `rowOfPlate` for an earlier row with the same plate. If the row is valid, the function adds its plate to
- * `rowOfPlate`. As in the gateway, a plate does not count as repeated if the earlier row with this plate was invalid.
+ * `rowOfPlate`. If the earlier row with the same plate was invalid, neither this function nor the gateway treats the
+ * plate as repeated.
  *
  * @param error the error that the gateway returned for the row
  */
@@ -63,20 +63,20 @@ function rejectionOf(row: CsvRow, error: RowError | undefined, rowOfPlate: Map<s
 
 /**
  * Sends the rows of an import or a dry run in several requests, and adds up the results. After the dialog has closed,
- * the import sends no further request.
+ * the function sends no more import requests.
  */
 export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops a running import or dry run. Returns a function with which the caller can check
-   * whether its results are still current. That function returns `true` until `reset` is called again or the dialog
-   * closes.
+   * Removes the results of the last import or dry run from the dialog, and stops an import or dry run that is still
+   * running. Returns a function that tells the caller whether the results of an import are still those that the dialog
+   * shows. The returned function returns `true` until `reset` is called again or the dialog closes.
    */
   reset(): () => boolean;
   /**
    * Sends the rows of the import, except the rows that the console itself rejects. The promise resolves with true if
-   * all requests succeed before the next call of `reset` and before the dialog closes.
+   * all requests succeed, and if until then nothing calls `reset` and the dialog stays open.
    *
    * @param stopped the progress of an earlier import that stopped; the new import skips the rows that the earlier
    *   import has sent successfully
@@ -89,8 +89,8 @@ export function useImport(locationId: string): {
   useEffect(() => () => void (resets.current += 1), []);
 
   /**
-   * Returns a function that checks whether the results of an import may still be shown. The results may be shown until
-   * `reset` is called or the dialog closes.
+   * Returns a function that checks whether the results of an import may still be shown. The console may show the
+   * results of an import until `reset` is called or the dialog closes.
    */
   function currentCheck() {
     const before = resets.current;

@@ -46,7 +46,7 @@ function Backlog({ id }: { id: string }) {
 
 /**
  * The view of a webhook. The view shows the state of the webhook and its deliveries with their attempts and message
- * bodies. The view of the webhook also has buttons to send its messages again.
+ * bodies. The view of a webhook also has buttons that send messages of the webhook again.
  */
 export function WebhookDetail({ id }: { id: string }) {
   const pages = usePages();

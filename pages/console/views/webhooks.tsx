@@ -47,8 +47,8 @@ function WebhookList() {
 }
 
 /**
- * The view of all webhooks that the API key may manage. If the address of the page contains an id, only the webhook
- * with that id is shown.
+ * The view of all webhooks that the API key may manage. If the address of the console page contains an id, only the
+ * webhook with that id is shown.
  */
 export function WebhooksView({ id }: { id: string | undefined }) {
   return id ? <WebhookDetail key={id} id={id} /> : <WebhookList />;

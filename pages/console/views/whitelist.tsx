@@ -31,9 +31,9 @@ interface Search {
 }
 
 /**
- * The dialog that the view shows. The dialog `edit` is about an existing whitelist entry, or about a new entry if
- * `entry` is undefined. The dialog `remove` is about an existing whitelist entry. The dialog `quota` is about a
- * reference, such as an apartment. The dialog `csv` is for the import and the export of the whitelist.
+ * The dialog that the view shows. The dialog `edit` changes an existing whitelist entry, or creates a new entry if
+ * `entry` is undefined. The dialog `remove` removes an existing whitelist entry. The dialog `quota` shows and changes
+ * the quota of a reference, such as an apartment. The dialog `csv` is for the import and the export of the whitelist.
  */
 type WhitelistDialog =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
@@ -42,8 +42,8 @@ type WhitelistDialog =
   | { kind: 'csv' };
 
 /**
- * The search form of the whitelist. The user chooses in which field to search, enters a text, and can exclude whitelist
- * entries that are not valid now.
+ * The search form of the whitelist. In the search form, the user chooses in which field to search, enters a text, and
+ * can exclude whitelist entries that are not valid now.
  */
 function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Search): void }) {
   const [by, setBy] = useState<SearchBy>(search.by);
@@ -75,16 +75,16 @@ function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Sea
   );
 }
 
-/** Returns whether the validity period of a whitelist entry contains a time. */
+/** Returns whether a given time is within the validity period of a whitelist entry. */
 function isValidAt({ validFrom, validUntil }: EntryFieldsFragment, at: string): boolean {
   const time = Date.parse(at);
   return (!validFrom || Date.parse(validFrom) <= time) && (!validUntil || time < Date.parse(validUntil));
 }
 
 /**
- * Returns the results of a search in the whitelist. If the user searches for a camera text, the results are the
- * whitelist entries whose plates match this text. If the user searches by a field of the whitelist entry, the results
- * are one page of the matching whitelist entries.
+ * Returns the whitelist entries that the user's search finds. If the user searches for a camera text, the results are
+ * the whitelist entries whose plates match this text. If the user searches by a field of the whitelist entry, the
+ * results are one page of the matching whitelist entries.
  */
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;
@@ -116,7 +116,8 @@ function useEntries(locationId: string | undefined, search: Search, after: strin
 
 /**
  * The view of a location's whitelist. The user can search, change, import and export the entries of the whitelist. When
- * the user chooses another location, the view keeps the search text, closes the open dialog, and shows the first page.
+ * the user chooses another location, the whitelist view keeps the search text, closes the open dialog, and shows the
+ * first page.
  */
 export function WhitelistView({ locationId }: { locationId: string | undefined }) {
   const { may } = useKey();

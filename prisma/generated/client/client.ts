@@ -58,16 +58,16 @@ export type Location = Prisma.LocationModel
 export type WhitelistEntry = Prisma.WhitelistEntryModel
 /**
  * Model Quota
- * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. The file
- * schema.prisma does not contain two indexes of the open parking sessions: one by whitelist entry, and one by plate.
- * The migrations `quotas` and `open_sessions_of_plates` create these indexes.
+ * The quota of a reference (such as an apartment): how many vehicles with this reference may be inside at the same
+ * time. Two indexes of the open parking sessions are not in the file schema.prisma: one index by whitelist entry, and
+ * one index by plate. The migrations `quotas` and `open_sessions_of_plates` create these indexes.
  */
 export type Quota = Prisma.QuotaModel
 /**
  * Model WhitelistEntryUse
- * How many times the vehicle of a whitelist entry has entered. `recorded` also counts ENTRY events that the gateway
- * has already deleted because of their age. WhitelistEntryUse is a separate table, so that a new parking event does
- * not change the row of the whitelist entry.
+ * How many times the vehicle of a whitelist entry has entered. The number `recorded` includes ENTRY events that the
+ * gateway has already deleted because of their age. WhitelistEntryUse is a separate table, so that a new parking event
+ * does not change the row of the whitelist entry.
  */
 export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
@@ -86,17 +86,17 @@ export type ParkingEvent = Prisma.ParkingEventModel
 export type OccupancyCount = Prisma.OccupancyCountModel
 /**
  * Model CountedPlate
- * A vehicle that an occupancy count found inside the location. `whitelistEntryId` names the vehicle's whitelist entry
- * at the time of the count.
+ * A vehicle that an occupancy count found inside the location. `whitelistEntryId` is the id of the whitelist entry
+ * that the vehicle had at the time of the occupancy count.
  */
 export type CountedPlate = Prisma.CountedPlateModel
 /**
  * Model ParkingSession
  * One stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts
- * (src/parking/derive-sessions.ts). A parking session begins when the vehicle enters, or when an occupancy count finds
- * the vehicle inside. If only the exit of the vehicle was recorded, the parking session begins at the time of the
- * exit. The id of a parking session is the id of the ParkingEvent or CountedPlate that begins the session. When the
- * ParkingEvent or CountedPlate that begins a parking session is deleted, a database trigger deletes the parking
+ * (src/parking/derive-sessions.ts). A parking session begins when the vehicle enters, or when an occupancy count says
+ * that the vehicle is inside. If only the exit of the vehicle was recorded, the parking session begins at the time of
+ * the exit. The id of a parking session is the id of the ParkingEvent or CountedPlate that begins the session. When
+ * the ParkingEvent or CountedPlate that begins a parking session is deleted, a database trigger deletes the parking
  * session. The migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create indexes on SQL
  * expressions, which schema.prisma cannot describe.
  */
@@ -111,7 +111,7 @@ export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model ApiKeySecret
  * A secret of an API key, which is stored as an HMAC-SHA256 hash. When an API key is rotated, it gets a new secret,
- * and its older secrets expire. After a rotation, the API key still has the same id, limits and usage.
+ * and its older secrets expire. After the rotation, the API key still has the same id, rate limits and usage records.
  */
 export type ApiKeySecret = Prisma.ApiKeySecretModel
 /**
@@ -131,7 +131,7 @@ export type UsageRecord = Prisma.UsageRecordModel
 /**
  * Model UsageTotal
  * The number of requests of an API key in one hour with the same operation, status and error code. When a gateway
- * process writes usage records, a database trigger adds the number of new records to `requests`.
+ * process inserts usage records, a database trigger adds their number to `requests`.
  */
 export type UsageTotal = Prisma.UsageTotalModel
 /**
@@ -142,8 +142,8 @@ export type UsageTotal = Prisma.UsageTotalModel
 export type UsageRecorder = Prisma.UsageRecorderModel
 /**
  * Model Webhook
- * The subscription of a receiver to the events of one company. An operator's webhook has no company and receives the
- * events of every company.
+ * A webhook is the subscription of one receiver to the events of one company. An operator's webhook has no company and
+ * receives the events of every company.
  */
 export type Webhook = Prisma.WebhookModel
 /**
@@ -154,8 +154,9 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookAttempt
  * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
- * `httpStatus` is the HTTP status of the response. If the receiver did not respond, `error` contains the reason. With
- * pull delivery, an attempt is one lease: a client pulls the message, and has a limited time to acknowledge it. If the
- * client acknowledged the message during this lease, `httpStatus` and `error` of the attempt are null.
+ * `httpStatus` is the HTTP status of the receiver's response. If the receiver did not respond, `error` contains the
+ * reason. With pull delivery, an attempt is one lease: a client pulls the message, and has a limited time to
+ * acknowledge it. If the client acknowledged the message during this lease, `httpStatus` and `error` of the attempt
+ * are null.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

@@ -26,8 +26,8 @@ export function limitBody(
 }
 
 /**
- * Whether the header Content-Type contains the media type of JSON (RFC 8259, section 11). The header may also contain
- * parameters such as `charset`.
+ * Whether the header Content-Type contains the media type of JSON (RFC 8259, section 11). The header Content-Type may
+ * also contain parameters such as `charset`.
  */
 export const isJson = (contentType: string | null | undefined) =>
   /^application\/json\s*(;|$)/i.test(contentType ?? '');

@@ -8,7 +8,10 @@ import { parseExactly } from '../../json/exact-numbers.ts';
  */
 const maxJsonValues = 400_000;
 
-/** As how many values an array or object counts. Parsing an array or object takes more memory than parsing a number. */
+/**
+ * The number of JSON values that one array or object counts as. Parsing an array or object takes more memory than
+ * parsing a number.
+ */
 const valuesOfContainer = 3;
 
 /** The maximum number of nesting levels in a JSON text. */
@@ -19,7 +22,7 @@ const maxJsonDepth = 40;
  * has at least `maxNarrowFields` earlier fields. The number of wide fields is limited, because parsing an object with
  * many fields takes much time and memory for each field. Clients rarely need objects with more than `maxNarrowFields`
  * fields. Only JSON values with arbitrary content, such as the company settings, can contain objects with more than
- * `maxNarrowFields` fields. These JSON values have at most 16 KiB.
+ * `maxNarrowFields` fields. JSON values with arbitrary content have at most 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -48,8 +51,8 @@ const closingBrace = 0x7d;
 
 /**
  * Parses a JSON text that a client sent, after checking that the structure of the text is within the limits. The
- * function runs the structure check before the parser. The check only counts the values, and takes milliseconds.
- * Parsing millions of small values would block the process for seconds.
+ * function checks the structure of the JSON text before it parses the text. The structure check only counts the values
+ * of the text, and takes milliseconds. Parsing millions of small values would block the process for seconds.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not JSON or that exceeds a limit; the error names no
  *   field
@@ -93,7 +96,8 @@ export function createUtf8Decoder(): (part?: Uint8Array) => string {
 }
 
 /**
- * Decodes the bytes of a complete text. For a text that arrives in parts, the caller must use `createUtf8Decoder`.
+ * Converts the UTF-8 bytes of a complete text to a string. For a text that arrives in parts, the caller must use
+ * `createUtf8Decoder`.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for bytes that are not UTF-8
  */
@@ -146,15 +150,15 @@ export function createStructureCheck(): (part: string) => string | undefined {
   /** For each nesting level: how many fields the current object has so far, or -1 if the current value is an array. */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
   /**
-   * How many characters of the current JSON string the check has read, including the opening quote. Outside of a
-   * string, `openCharacters` is 0.
+   * How many characters of the current JSON string the check has read, including the opening quote. While the check is
+   * outside of a string, `openCharacters` is 0.
    */
   let openCharacters = 0;
   /** Whether a backslash escapes the next character of the current string. */
   let isEscaped = false;
   /**
-   * Whether the last token was a string that is too long to be a field name. If a colon follows a string, the string is
-   * the name of a field.
+   * Whether the structure check has read, as the last token, a string that is too long to be a field name. If a colon
+   * follows a string, the string is the name of a field.
    */
   let isLongName = false;
 
@@ -162,8 +166,8 @@ export function createStructureCheck(): (part: string) => string | undefined {
     let index = 0;
     while (index < part.length) {
       if (openCharacters > 0) {
-        // The loop stops at the closing quote of the string, at the end of the current part of the text, or at the
-        // maximum length of a string.
+        // The loop over the characters of a JSON string stops at the closing quote, at the end of the current part of
+        // the JSON text, or at the maximum length of a string.
         const start = index - openCharacters;
         const limit = Math.min(part.length, start + maxStringCharacters);
         if (isEscaped) index += 1;

@@ -13,30 +13,30 @@ import {
 
 /**
  * The size in bytes above which a request body counts as large. A request with a large body waits for a free slot,
- * because the body occupies memory that other requests need.
+ * because the body needs much memory.
  */
 export const largeBodyBytes = 1024 * 1024;
 
 /**
- * The maximum size of a small body, in bytes. A small body is parsed immediately, without waiting for a slot, because
- * parsing and checking a small body takes less than 1 ms.
+ * The size in bytes up to which a request body counts as small. A small body is parsed immediately, without waiting for
+ * a slot, because parsing and checking a small body takes less than 1 ms.
  */
 const smallBodyBytes = 16 * 1024;
 
 /**
- * The maximum time that a large body may take to arrive, in milliseconds. While a large body arrives, other requests
- * with large bodies of the same API key must wait.
+ * The maximum time that a client may take to send a large request body, in milliseconds. While a large body arrives,
+ * other requests with large bodies must wait if they have the same API key.
  */
 const largeBodyTimeoutMs = 30_000;
 
 /**
- * Reads and parses the JSON body of a request, and answers the request. A request with a small body is answered
- * immediately. A request with a medium or large body waits for a slot. The process checks and parses a medium or large
- * body in steps, and other requests can run between two steps.
+ * Reads and parses the JSON body of a request, and passes the body to a function that answers the request. A request
+ * with a small body is answered immediately. A request with a medium or large body waits for a slot. The process checks
+ * and parses a medium or large body in steps, and other requests can run between two steps.
  *
  * @param keyId the id of the request's API key. All requests of one API key together occupy at most one slot for large
  *   bodies, and at most one slot for medium bodies
- * @param answer a function that answers the request with the parsed body
+ * @param answer a function that gets the parsed body and answers the request
  * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON, exceeds a limit, or arrives too slowly;
  *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
  */
@@ -47,8 +47,8 @@ type BodyAnswerer = <Answer>(
 ) => Promise<Answer>;
 
 /**
- * Creates the function that reads the request bodies of one process. A request with a large body, or with a body of
- * unknown length, waits for a slot before its body is read.
+ * Creates the function that reads the request bodies of one process. If the body of a request is large or of unknown
+ * length, the request waits for a slot before the function reads the body.
  */
 export function createBodyAnswerer(): BodyAnswerer {
   const mediumSlots = createSlots(slotLimits.mediumBodies);
@@ -69,8 +69,8 @@ export function createBodyAnswerer(): BodyAnswerer {
 }
 
 /**
- * Checks and parses a JSON text, like `parseJson`. The function yields to the event loop before the check, between the
- * check and the parsing, and after the parsing.
+ * Checks and parses a JSON text, like `parseJson`. The function yields to the event loop three times: before the check,
+ * between the check and the parsing, and after the parsing.
  */
 async function parseYielding(text: string): Promise<unknown> {
   await yieldToEventLoop();
@@ -90,9 +90,9 @@ async function parseBoundedYielding(text: string): Promise<unknown> {
 }
 
 /**
- * Creates a function that parses a JSON text that the process has already received. A JSON text with more than
- * `smallBodyBytes` characters waits for a free slot. The requests of one API key together occupy at most one slot for
- * parsing.
+ * Creates a function that parses a JSON text that the process has already received. If a JSON text has more than
+ * `smallBodyBytes` characters, the function waits for a free slot before it parses the text. All requests of one API
+ * key together may use only one slot for parsing.
  */
 export function createJsonParser(): (text: string, keyId: string) => unknown {
   const slots = createSlots(slotLimits.mediumBodies);

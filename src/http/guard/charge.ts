@@ -26,9 +26,10 @@ export async function charge(
 }
 
 /**
- * Subtracts the points of a request from the rate limit of the client, if the request costs several points. `points`
- * includes the point that `charge` has already subtracted for this request. If the client has too few points left, the
- * request costs no points. `chargeWhole` stores the new state of the rate limit for the headers of the response.
+ * If a request costs several points, subtracts all these points from the rate limit of the client. `points` includes
+ * the point that `charge` has already subtracted for this request. If the client has too few rate limit points left for
+ * the whole request, the request costs no points. `chargeWhole` stores the new state of the rate limit for the headers
+ * of the response.
  *
  * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, or `VALIDATION_ERROR` when the request costs more points than a rate
  *   limit of the client ever allows

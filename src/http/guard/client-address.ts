@@ -10,15 +10,15 @@ import type { GatewayEnv } from '../request-state.ts';
  */
 const ipv6ClientPrefixBits = 64;
 /**
- * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. The gateway shortens
- * longer entries of `X-Forwarded-For` to this length.
+ * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. If an entry of
+ * `X-Forwarded-For` is longer, the gateway shortens the entry to this length.
  */
 const maxNameLength = 64;
 
 /**
  * Returns the client's IP address in canonical form. If the gateway runs behind a trusted proxy, the client's address
- * is the last entry of `X-Forwarded-For`. The earlier entries of `X-Forwarded-For` are not trusted, because the client
- * itself may have sent them.
+ * is the last entry of `X-Forwarded-For`. The gateway does not trust the earlier entries of `X-Forwarded-For`, because
+ * the client itself may have sent them.
  */
 export function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
   return addressOf(c.env?.incoming?.socket.remoteAddress, trustProxy && requestHeader(c, 'x-forwarded-for'));
@@ -27,7 +27,7 @@ export function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): 
 /**
  * Returns the IP address of a client in canonical form.
  *
- * @param connected the remote address of the connection
+ * @param connected the address of the client or proxy that opened the connection
  * @param forwardedFor the `X-Forwarded-For` header of a trusted proxy
  */
 export function addressOf(connected: string | undefined, forwardedFor: string | undefined | false): string {
@@ -37,8 +37,8 @@ export function addressOf(connected: string | undefined, forwardedFor: string | 
 
 /**
  * Converts an IP address to its canonical form. An IPv4 address in IPv6 notation (`::ffff:192.0.2.1`) is converted to
- * IPv4 notation. IPv6 addresses are shortened and written in lower case (RFC 5952). The function removes the zone of an
- * IPv6 address, and the port that some proxies add to an address.
+ * IPv4 notation. IPv6 addresses are shortened and written in lower case (RFC 5952). The function removes the zone
+ * identifier of an IPv6 address (such as `%eth0`), and the port that some proxies add to an address.
  */
 export function canonicalAddress(text: string): string {
   if (isIPv4(text)) return text; // an IPv4 address, the most common case, is already canonical

@@ -37,8 +37,8 @@ const exposedHeaders = [
 
 /**
  * Creates the error for a refused preflight request. Developers can read the error in the network tab of the browser.
- * The error names the environment variable that the operator must change, because the browser's own error message
- * cannot name this variable.
+ * The error message names the environment variable that the operator must change. The browser's own error message
+ * cannot contain this name.
  */
 function refusedPreflight(origin: string): ServiceError {
   const message =
@@ -52,8 +52,8 @@ function refusedPreflight(origin: string): ServiceError {
  * Preflight requests cost no rate limit points. The gateway uses no cookies, so its CORS responses do not allow
  * credentials.
  *
- * @param origins the exact web origins that are allowed, such as `https://app.example`. If this list is empty, scripts
- *   of other origins cannot call the gateway
+ * @param origins the exact web origins that are allowed, such as `https://app.example`. If the list of allowed web
+ *   origins is empty, scripts of other origins cannot call the gateway
  * @throws {ServiceError} `FORBIDDEN` for a preflight request from an origin that is not in `origins`
  */
 export function allowOrigins(origins: readonly string[]): MiddlewareHandler {

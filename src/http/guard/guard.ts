@@ -51,8 +51,9 @@ export interface Guards {
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
   /**
-   * Returns the state of a request. If no guard has handled the request, `stateOf` creates the state, because every
-   * response contains a request id. For example, no guard handles a health probe or an unknown path.
+   * Returns the data that the gateway has collected about a request. If no guard has handled the request, `stateOf`
+   * creates the state of the request, because every response needs a request id. For example, no guard handles a health
+   * probe, or a request for an unknown path.
    */
   stateOf(c: HonoContext<GatewayEnv>): RequestState;
   /** Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. */
@@ -60,8 +61,8 @@ export interface Guards {
 }
 
 /**
- * Creates the guards of one process. All guards of a process share the same counters for requests of unauthenticated
- * clients.
+ * Creates the request guards of one gateway process. All guards of a gateway process share the same counters for
+ * requests of unauthenticated clients.
  */
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
@@ -95,17 +96,18 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // A secret that another process has issued can be unknown to this process. This process refuses an unknown secret
-      // if other clients with the same address have exhausted the rate limit of the address. After this process has
-      // refused an unknown secret, this process reads the hashes of the newest secrets from the database within 5 s.
+      // This process may not yet know the secret of an API key that another process has issued. This process refuses a
+      // request with an unknown secret if other clients with the same IP address have exhausted the rate limit of this
+      // address. After this process has refused a request with an unknown secret, it reads the hashes of the newest
+      // secrets from the database within 5 s.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });
   }
 
   /**
-   * Waits until a request of an API key may start. If the gateway refuses the request, the response still contains the
-   * rate limit headers of the API key.
+   * Waits until the gateway may start the next request of an API key. If the gateway refuses the request, the response
+   * still contains the rate limit headers of the API key.
    */
   async function waitForSlot(
     begun: Promise<EndRequest>,
@@ -122,7 +124,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
 
   /**
    * For a request without a valid API key, subtracts a point from the rate limit of the client's address. If the
-   * gateway could not check the API key, the request costs no point, and its response has no rate limit headers
+   * gateway was not able to check the API key, the request costs no point, and its response has no rate limit headers
    * (docs/contract-keys.md#rate-limit).
    */
   async function chargeUnauthenticatedClient(error: unknown, state: RequestState): Promise<unknown> {
@@ -168,9 +170,10 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             holdBytes: (change) => void (state.heldBytes += change),
             requestId: state.requestId,
             log,
-            // The REST code copies the context, and sets the members `takeWholeList` and `defersLargeValues` of the
-            // copy. V8 needs microseconds to add a new member to a copied object. The original context therefore
-            // already contains `takeWholeList` and `defersLargeValues`.
+            // The REST code copies the context object, and sets the properties `takeWholeList` and `defersLargeValues`
+            // of the copy. After an object is copied, V8 needs microseconds to add a new property to the copy. The
+            // original context object therefore already contains the properties `takeWholeList` and
+            // `defersLargeValues`.
             takeWholeList: undefined,
             defersLargeValues: undefined,
           };

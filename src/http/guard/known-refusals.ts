@@ -15,10 +15,13 @@ import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, so that a flood of requests does not block the process. A
 // process can know in advance that it must refuse a request, for example because the API key has exhausted its rate
-// limit. The process sends such a known refusal before it matches a route, and before it creates a `Request` or
-// `Headers` object.
+// limit. The process sends this refusal before it matches a route, and before it creates a `Request` or `Headers`
+// object.
 
-/** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
+/**
+ * The API of a request (REST or GraphQL), with the function that converts an error to a response in the format of this
+ * API.
+ */
 export interface RefusingSurface {
   surface: Surface;
   render: (error: unknown, source: ErrorSource) => Answer;
@@ -32,11 +35,11 @@ export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 /**
  * Creates the function that refuses requests without reading the database. The returned function refuses a request if
- * the process already knows that the secret is invalid or that the rate limit is exhausted. The response is identical
- * to the response that the request guard of REST or GraphQL would send.
+ * the process already knows that the secret is invalid or that the rate limit is exhausted. The response equals the
+ * response that the request guard of REST or GraphQL would send.
  *
  * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
- *   renders errors for this API. Returns undefined when the request needs no API key
+ *   renders errors for this API. `surfaceOf` returns undefined when the request needs no API key
  */
 export function createKnownRefusals(
   { services, limiter, log, trustProxy }: GuardDependencies,
@@ -49,8 +52,8 @@ export function createKnownRefusals(
   const { record, surfaceOf } = options;
 
   /**
-   * Returns the API key of a secret, or the reason why the secret is invalid. Returns an empty object when the gateway
-   * must first look up the secret in the database.
+   * Returns the API key of a secret, or the reason why the secret is invalid. If the process does not know the secret
+   * yet and must look it up in the database, the function returns an empty object.
    */
   function findKnown(secret: string | undefined): { key?: AuthenticatedKey; fault?: unknown } {
     try {
@@ -64,8 +67,8 @@ export function createKnownRefusals(
   return (incoming, outgoing) => {
     const startedAt = performance.now();
     const { headers, url = '', method } = incoming;
-    // The app handles every request with an Origin header or without a Host header. While tracing is on, every request
-    // goes to the app, because the app creates the tracing spans of requests.
+    // The Hono app handles every request that has the header `Origin` or lacks the header `Host`. While tracing is on,
+    // the Hono app handles every request, because only the app creates tracing spans.
     if (headers.origin !== undefined || headers.host === undefined || activeTracer()) return false;
     const refusing = surfaceOf(incoming);
     if (!refusing) return false;
@@ -110,8 +113,8 @@ export function createKnownRefusals(
 }
 
 /**
- * Returns the value of a header as a single text. When a client sends the same header several times, Node usually joins
- * the values of the header into one text. For a few headers, Node stores an array of the values.
+ * Returns all values of an HTTP header as a single text. When a client sends the same header several times, Node.js
+ * usually joins the values of the header into one text. For a few headers, Node stores an array of the values.
  */
 const single = (value: string | string[] | undefined) =>
   typeof value === 'object' ? value.join(', ') : value;

@@ -3,15 +3,15 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters of a path in the log. The gateway shortens longer paths before it logs them, because
- * a client can send a request to a very long URL path. A client can also choose long aliases in a GraphQL request, and
- * the path of a GraphQL error contains these aliases.
+ * The maximum number of characters of a path in the log. The gateway shortens a URL path that is longer than this
+ * maximum before it logs the path, because a client can send a request to a very long URL path. A client can also
+ * choose long aliases in a GraphQL request, and the path of a GraphQL error contains these aliases.
  */
 const maxLoggedPath = 200;
 
 /**
- * Records a request in the log and in the metrics. If the request has a valid API key, the request is also counted in
- * the usage of the key.
+ * Records a request in the log and in the metrics. If the request has a valid API key, the gateway also counts the
+ * request in the usage of this API key.
  */
 export type RecordRequest = (
   state: RequestState,
@@ -48,7 +48,7 @@ export function createRequestRecord(
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(
-      // The logger pino omits members whose value is undefined.
+      // The logger pino omits object properties whose value is undefined.
       {
         requestId,
         surface,

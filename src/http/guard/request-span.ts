@@ -4,14 +4,14 @@ import { activeTracer, inSpan } from '../../observability/spans.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
 /**
- * The lowest HTTP status of a server error. A server error marks the tracing span of its request as failed, but a
- * client error does not (OpenTelemetry, HTTP).
+ * The lowest HTTP status of a server error. If the response has a server error, the tracing span of the request is
+ * marked as failed. A client error does not mark the span (OpenTelemetry, HTTP).
  */
 const lowestServerError = 500;
 
 /**
- * Wraps a guard, so that each request runs within a tracing span. The tracing span belongs to the trace whose id the
- * client sends in the header `traceparent`.
+ * Wraps a guard (a middleware that checks requests), so that each request runs within a tracing span. The tracing span
+ * belongs to the trace whose id the client sends in the header `traceparent`.
  */
 export function inRequestSpan(guard: MiddlewareHandler<GatewayEnv>): MiddlewareHandler<GatewayEnv> {
   return (c, next) => {

@@ -9,14 +9,14 @@ export interface RequestLimits {
   /** The maximum number of requests of one API key that wait to run. */
   maxWaitingPerKey: number;
   /**
-   * The maximum number of response bytes that the clients with one API key may leave unread. While the clients of an
-   * API key have more than `maxUnreadBytesPerKey` unread bytes, the next request of the API key waits.
+   * The maximum number of response bytes that the clients with one API key may leave unread. While more than
+   * `maxUnreadBytesPerKey` response bytes of an API key are unread, the next request of the API key waits.
    */
   maxUnreadBytesPerKey: number;
   /**
-   * The maximum number of response bytes that the clients of this process have not read yet. If the clients have more
-   * than `maxUnreadBytes` unread bytes, the process closes connections. The process closes connections of the API key
-   * with the most unread bytes first.
+   * The maximum number of response bytes that the clients of this process have not read yet. If more than
+   * `maxUnreadBytes` response bytes are unread, the process closes connections. The process first closes the
+   * connections of the API key whose clients have the most unread bytes.
    */
   maxUnreadBytes: number;
   /** The interval at which the process counts the unread response bytes, in milliseconds. */
@@ -39,11 +39,11 @@ export interface RequestsInProgress {
    *
    * @param answer the response object of Node; `undefined` for a request without a network connection, for example from
    *   a test
-   * @param heldBytes a function that returns how many response bytes wait in memory outside the buffers of the
-   *   connection
+   * @param heldBytes a function that returns how many bytes of the response the process keeps in memory, without the
+   *   bytes in the buffers of the connection
    * @returns a function that the caller must call once, when the handler of the request has ended
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many requests of the API key are waiting. `begin` returns the
-   *   error as a rejected promise
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many requests of the API key are waiting. `begin` does not
+   *   throw this error, but returns a promise that rejects with it
    */
   begin(
     keyId: string,
@@ -57,7 +57,7 @@ export interface RequestsInProgress {
  * client has disconnected, because the handler still uses the process and the database.
  *
  * @param whenSent If `whenSent` is true, the request counts as running until its response is written or its connection
- *   is closed. If `whenSent` is false, the request stops counting as running immediately
+ *   is closed. If `whenSent` is false, the request stops counting as running as soon as this function is called
  */
 export type EndRequest = (whenSent: boolean) => void;
 
@@ -111,8 +111,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Starts as many waiting requests of an API key as the limits allow. An API key without running requests is removed
-   * from the map `keys`.
+   * Starts as many of the waiting requests of an API key as its limits allow. If an API key has no more running
+   * requests, the function removes it from the map `keys`.
    */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {

@@ -15,8 +15,9 @@ const summaryIntervalMs = 60_000;
 const lookUpRetrySeconds = 1;
 
 /**
- * Returns the rate limits of a client address. All requests without a valid API key from one client address share these
- * rate limits. The rate limits of a client address are as high as the default rate limits of an API key.
+ * Returns the rate limits of a client address. These rate limits apply to all requests without a valid API key that
+ * come from this client address, taken together. The rate limits of a client address are as high as the default rate
+ * limits of an API key.
  */
 export const addressSubject = (address: string): RateLimitSubject => ({
   kind: 'address',
@@ -28,10 +29,10 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 export interface UnauthenticatedClients {
   /**
    * Looks up which API key has a given secret, if this process does not know the secret yet. The number of running
-   * look-ups of a client address must not exceed the remaining rate limit points of this address. Every looked-up
-   * secret may be invalid, and each invalid secret costs one rate limit point. The look-up itself costs no rate limit
-   * points: the caller of `lookUp` subtracts one point only if the secret is invalid. Several concurrent requests with
-   * the same secret count as only one look-up.
+   * look-ups of a client address must not exceed the remaining rate limit points of this address. Every secret that the
+   * gateway looks up may be invalid, and each invalid secret costs the client address one rate limit point. The look-up
+   * itself costs no rate limit points: the caller of `lookUp` subtracts one point only if the secret is invalid. If
+   * several concurrent requests have the same secret, they count as only one look-up.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the client address has too few rate limit points left; the
    *   gateway then does not look up the secret
@@ -42,20 +43,20 @@ export interface UnauthenticatedClients {
     run: () => Found | Promise<Found>,
   ): Promise<Found>;
   /**
-   * Counts a refused request without a valid API key. Once a minute, the gateway logs the number of refused requests.
-   * The gateway writes no usage record for a refused request without a valid API key. For a request that exceeds the
-   * rate limit of its client address, the gateway also writes no log line. If the gateway recorded or logged every
-   * refusal, a client could fill the disk.
+   * Counts a refused request without a valid API key. Once a minute, the gateway logs how many requests without a valid
+   * API key it has refused. When the gateway refuses a request without a valid API key, it writes no usage record. For
+   * a request that exceeds the rate limit of its client address, the gateway also writes no log line. If the gateway
+   * recorded or logged every refusal, a client could fill the disk.
    */
   countRefusal(code: ErrorCode): void;
   /**
-   * Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. The
+   * Logs how many requests without a valid API key the gateway has refused since it last logged this number. The
    * gateway calls `logRefusals` when it stops.
    */
   logRefusals(): void;
 }
 
-/** Creates the functions that limit and count requests without a valid API key in one process. */
+/** Creates the functions with which one process limits and counts requests without a valid API key. */
 export function createUnauthenticatedClients({
   limiter,
   log,
@@ -64,8 +65,9 @@ export function createUnauthenticatedClients({
   log: Logger;
 }): UnauthenticatedClients {
   /**
-   * The running look-ups of API keys. For each client and each secret, the map contains the number of requests that
-   * wait for the look-up of this secret. A look-up never takes longer than the time limit for database queries.
+   * The look-ups of API keys that are in progress. For each client and each secret, the map contains the number of
+   * requests that wait for the look-up of this secret. The time limit for database queries also limits the time of a
+   * look-up.
    */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
@@ -86,8 +88,8 @@ export function createUnauthenticatedClients({
   }
 
   /**
-   * Adds `change` to the number of requests that wait for the look-up of a secret. Returns the number of different
-   * secrets of the client that the gateway is looking up.
+   * Adds `change` to the number of a client's requests that wait until the gateway has looked up a secret. Returns how
+   * many different secrets of this client the gateway is currently looking up.
    */
   function changeLookUps(client: string, secret: string | undefined, change: 1 | -1): number {
     const secrets = lookUps.get(client) ?? new Map<string | undefined, number>();
@@ -106,8 +108,8 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // If the client address has no rate limit points left, `charge` throws an error, and the rate limiter caches
-        // the refusal.
+        // If the client address has no rate limit points left, the function `charge` throws an error, and the rate
+        // limiter keeps this refusal in its cache.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };

@@ -6,26 +6,26 @@ import type { UnreadBodyLimits } from './unread-bodies.ts';
 /** The limits on the connections of an HTTP server, with all times in milliseconds. */
 export interface ConnectionLimits extends UnreadBodyLimits {
   /**
-   * The maximum time that the headers of a request may take to arrive. Because of `headersTimeoutMs`, a client cannot
-   * keep a connection open by sending only a part of its headers.
+   * The maximum time that a client may take to send the headers of a request. Because of `headersTimeoutMs`, a client
+   * cannot keep a connection open by sending only a part of its headers.
    */
   headersTimeoutMs: number;
   /**
-   * The maximum time that a whole request, including its body, may take to arrive. At 1 Mbit/s, a body of 16 MiB takes
-   * about `requestTimeoutMs` to arrive.
+   * The maximum time that a client may take to send a whole request, including its body. If a client sends 1 Mbit/s, a
+   * body of 16 MiB takes about `requestTimeoutMs` to arrive.
    */
   requestTimeoutMs: number;
   /**
-   * How long the server keeps an idle connection open for the next request. A load balancer must close an idle
-   * connection before the server closes it. Common load balancers close an idle connection after 60 s, so the server
-   * waits longer than 60 s.
+   * How long the server keeps a connection open after a response, to wait for the next request of the client. A load
+   * balancer must close an idle connection before the server closes it. Common load balancers close an idle connection
+   * after 60 s, so the server waits longer than 60 s.
    */
   keepAliveTimeoutMs: number;
   /**
    * The maximum time for which a connection may be silent (transfer no data) while the server answers a request. After
-   * `silentTimeoutMs`, the server closes the connection, so that a stalled client does not keep its response in memory.
-   * `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`. With a shorter `silentTimeoutMs`,
-   * the server would close the connection of an incomplete request before the client got status 408.
+   * `silentTimeoutMs`, the server closes the connection. Otherwise, the response to a client that no longer reads would
+   * stay in memory. `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`. With a shorter
+   * `silentTimeoutMs`, the server would close the connection of an incomplete request before the client got status 408.
    */
   silentTimeoutMs: number;
   /** The interval at which Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
@@ -36,9 +36,9 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   maxConnections: number;
   /**
-   * The maximum number of connections of one client address. This limit applies only if clients connect to the gateway
-   * without a proxy. An office whose computers share one address needs fewer connections than
-   * `maxConnectionsPerClient`.
+   * The maximum number of open connections from one client address. The limit `maxConnectionsPerClient` applies only if
+   * clients connect to the gateway without a proxy. An office whose computers share one address needs fewer connections
+   * than `maxConnectionsPerClient`.
    */
   maxConnectionsPerClient: number;
   /**
@@ -67,14 +67,14 @@ export const connectionLimits: ConnectionLimits = {
 /** The open connections of an HTTP server. */
 export interface Connections {
   /**
-   * Whether the server has begun to write a response to a connection. While the server writes a response to a
-   * connection, no other code may write to the connection.
+   * Whether the server has begun to write a response to a connection and has not finished the response yet. While the
+   * server writes a response to a connection, no other code may write to the connection.
    */
   isAnswering(socket: unknown): boolean;
   /**
    * Stops accepting connections, and waits until all responses are sent. Each response that begins while the server
-   * stops gets the header `Connection: close`. The server closes idle connections after `idleGraceMs`, and all other
-   * connections after `drainTimeoutMs`.
+   * stops gets the header `Connection: close`. After `idleGraceMs`, the server closes the idle connections. After
+   * `drainTimeoutMs`, it closes all other connections.
    */
   drain(): Promise<void>;
 }
@@ -89,8 +89,8 @@ export function trackConnections(
   { countByAddress }: { countByAddress: boolean },
 ): Connections {
   /**
-   * The unfinished responses on each connection. With HTTP pipelining, a client sends several requests without waiting
-   * for the responses, so a connection can have several unfinished responses.
+   * For each connection, the responses that the server has not finished yet. With HTTP pipelining, a client sends
+   * several requests without waiting for the responses, so a connection can have several unfinished responses.
    */
   const answersOf = new Map<Socket, Set<ServerResponse>>();
   const connectionsOf = new Map<string, number>();
@@ -120,8 +120,9 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // A server that is stopping closes each connection after the last response on the connection. If the server sent
-      // the headers of the last response before it began to stop, this response has no header `Connection: close`.
+      // A server that is stopping closes a connection after it has sent the last response on this connection. If the
+      // server sent the headers of this last response before the server began to stop, the response has no header
+      // `Connection: close`.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });
@@ -142,8 +143,8 @@ export function trackConnections(
         for (const socket of answersOf.keys()) socket.destroy();
       }, limits.drainTimeoutMs);
       return new Promise((resolve) => {
-        // The gateway closes the server with the method `close` of node:net. The method `close` of node:http would also
-        // end connections on which a written response has not been sent yet.
+        // To stop the server, the gateway calls the method `close` of node:net on it. The method `close` of node:http
+        // would also end connections on which a written response has not been sent yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(idle);
           clearTimeout(late);

@@ -18,8 +18,8 @@ export interface Listener {
   /** The URL at which this machine can reach the server, such as `http://127.0.0.1:3000`. */
   url: string;
   /**
-   * Stops accepting connections and finishes the requests in progress. Connections that are still open after 8 s are
-   * closed.
+   * Stops accepting connections and finishes the requests in progress. 8 s after the call of `close`, the server closes
+   * the connections that are still open.
    */
   close(): Promise<void>;
 }

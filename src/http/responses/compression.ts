@@ -3,8 +3,8 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 
 /**
- * The compression methods (content codings) that the gateway supports. The list begins with the method that the gateway
- * prefers.
+ * The compression methods (content codings) that the gateway supports. The first method in the list is the compression
+ * method that the gateway prefers.
  */
 const codings = ['br', 'gzip'] as const;
 
@@ -12,8 +12,8 @@ const codings = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof codings)[number];
 
 /**
- * The minimum length of a text that the gateway compresses, in characters. A text below the minimum length fits into a
- * few network packets without compression.
+ * The minimum length of a text that the gateway compresses, in characters. A text that is shorter than this minimum
+ * fits into a few network packets without compression.
  */
 const minCompressedCharacters = 4096;
 
@@ -92,7 +92,7 @@ export function compressed(
 ): ReadableStream<Uint8Array> {
   const source = typeof body === 'string' ? textStream(body, hold) : body;
   // In Node 20, `pipeThrough` with `Duplex.toWeb` would read up to 16,384 parts of the body before the client reads the
-  // first part. The queue of `Duplex.toWeb` counts parts instead of bytes.
+  // first part. The queue of `Duplex.toWeb` limits the number of parts, not the number of bytes.
   const startCompression = () => {
     const encoder = newEncoder(coding);
     pipeline(Readable.fromWeb(source as NodeReadableStream), encoder, () => {

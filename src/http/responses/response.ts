@@ -44,8 +44,8 @@ const busyRetryAfterSeconds = 1;
 /**
  * Returns the headers that all REST or GraphQL responses have.
  *
- * @param status the status of the response. A response with status 429 always has the header `Retry-After`, and its
- *   header `X-RateLimit-Remaining` is 0 (docs/contract-keys.md#rate-limit)
+ * @param status the HTTP status of the response. A response with status 429 always has the header `Retry-After`, and
+ *   its header `X-RateLimit-Remaining` is 0 (docs/contract-keys.md#rate-limit)
  */
 export function surfaceHeaders(
   { requestId, decision }: RequestState,

@@ -4,14 +4,14 @@ import { derivedKey } from '../../auth/derived-key.ts';
 import { isId } from '../../ids.ts';
 
 /**
- * The maximum length of a cursor of the whitelist feed, in characters. A cursor can be long, because it lists the
+ * The maximum length of a cursor of the whitelist feed, in characters. A feed cursor can be long, because it lists the
  * database transactions that were open when the cursor was created.
  */
 export const maxFeedCursorLength = 16_384;
 
 /**
  * The regular expression for a cursor of the whitelist feed. A feed cursor consists of its content and its signature,
- * both in base64url. Cursors of releases before 1.6.0 have no signature.
+ * both in base64url. Feed cursors of releases before 1.6.0 have no signature.
  */
 export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
 
@@ -32,8 +32,8 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
- * The sequence number of a whitelist change. The number is 0 in cursors of earlier gateway releases, in which whitelist
- * changes had no sequence numbers.
+ * The sequence number of a whitelist change. The sequence number is 0 in cursors of earlier gateway releases, in which
+ * whitelist changes had no sequence numbers.
  */
 const changeId = z
   .string()
@@ -51,13 +51,14 @@ const position = z.object({
    */
   life: z.string().regex(/^[0-9a-f]{32}$/),
   /**
-   * A transaction snapshot of PostgreSQL. The client has received all whitelist changes that are visible in the
-   * snapshot.
+   * A transaction snapshot of PostgreSQL. The client has received all whitelist changes that are visible in this
+   * transaction snapshot.
    */
   snapshot,
   /**
-   * The id of the newest audit record of the location when the snapshot was taken. If the audit record with this id no
-   * longer exists, the gateway knows that an operator has restored an older backup of the database.
+   * The id of the newest audit record of the location at the time when the gateway took the transaction snapshot. If
+   * the audit record with this id no longer exists, the gateway knows that an operator has restored an older backup of
+   * the database.
    */
   newestRecordId: id.nullable(),
   /** The time at which the gateway took the transaction snapshot. */
@@ -78,13 +79,13 @@ const cursor = z.object({
   round: z
     .union([
       /**
-       * The client is reading the whole whitelist. The next page starts after the whitelist entry with the id
-       * `entryId`.
+       * The client is reading the whole whitelist. The next page of the whitelist starts after the whitelist entry with
+       * the id `entryId`.
        */
       z.object({ entryId: id }),
       /**
-       * The client is reading the whitelist changes since an earlier position (`since`). The next page starts after the
-       * change with the id `id`.
+       * The client is reading the whitelist changes since an earlier position (`since`). The next page of whitelist
+       * changes starts after the change with the id `id`.
        */
       z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id: changeId }),
     ])

@@ -11,20 +11,20 @@ import { positionOf } from './position.ts';
 import { type ChangeRow, type LocationPosition, readChanges, readPositions } from './statements.ts';
 import type { WhitelistReads } from '../reads.ts';
 
-// The feed of a whitelist first gives a client all entries, and after that the changes of the whitelist. Database
-// triggers store each change in the table WhitelistChange, with the number of its transaction. Each time a client
-// starts to read the list or the changes, the gateway takes a transaction snapshot of PostgreSQL, and stores the
-// snapshot in the cursor. When the client later sends the cursor, the gateway returns all changes that are not in the
-// snapshot of the cursor. If a transaction is still open when the gateway takes a snapshot, the client receives the
-// changes of this transaction with a later snapshot. A client may receive the same whitelist change twice, but always
-// receives the last change of each whitelist entry.
+// The whitelist feed first gives a client all whitelist entries, and after that only the changes of the whitelist.
+// Database triggers store each change in the table WhitelistChange, together with the number of the transaction that
+// made the change. Each time a client starts to read the whitelist or its changes, the gateway takes a transaction
+// snapshot of PostgreSQL, and stores the snapshot in the feed cursor. When the client later sends this cursor, the
+// gateway returns all changes that are not in the snapshot of the cursor. If a transaction is still open when the
+// gateway takes a snapshot, the client receives the changes of this transaction with a later snapshot. A client may
+// receive the same whitelist change twice, but always receives the last change of each whitelist entry.
 
 /** The maximum number of changes in one page of the whitelist feed. */
 export const maxFeedPageSize = 5_000;
 
 /**
  * Returns the feed position from which a client with the given cursor continues. If the database no longer contains all
- * changes since this position, the client gets all whitelist entries again.
+ * changes since this feed position, the client gets all whitelist entries again.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -72,8 +72,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Returns the current position in the whitelist feed of a location, and whether a client can continue from an earlier
-   * position. A client can continue if the database still contains all changes after the earlier position. The gateway
-   * must also detect neither a restore of the database nor a failover.
+   * position. A client can continue from an earlier feed position if the database still contains all changes after this
+   * position. A client cannot continue if the gateway detects a restore of the database or a failover.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
@@ -87,9 +87,9 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before the first
-   * page. After the last page of the whitelist, the client reads all changes since this feed position. It therefore
-   * also gets the changes that were made while it read the pages.
+   * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before it read the
+   * first page of the whitelist. After the last page of the whitelist, the client reads all changes since this feed
+   * position. The client therefore also gets the changes that were made while it read the pages of the whitelist.
    */
   async function listPage(
     key: AuthenticatedKey,
@@ -105,7 +105,7 @@ export function createWhitelistFeed(services: {
     return { upserts, removals: [], hasMore, cursor: feedCursors.encode({ locationId, next, round }) };
   }
 
-  /** Reads a page of the whitelist changes after a position in the feed. */
+  /** Reads a page of the whitelist changes that come after a position in the whitelist feed. */
   async function changesPage(
     { locationId, next }: FeedCursor,
     from: { since: FeedPosition; changedIn: string; id: string },
@@ -136,8 +136,8 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads one part of a feed page, starting after a given cursor. The part contains whitelist entries or whitelist
-   * changes.
+   * Reads one part of a feed page, starting after a given cursor. This part of the page contains whitelist entries or
+   * whitelist changes.
    */
   async function readPart(
     key: AuthenticatedKey,
@@ -162,7 +162,8 @@ export function createWhitelistFeed(services: {
     const { next, round } = cursor;
     if (!round) {
       // The text of a transaction snapshot starts with the number of the oldest transaction that was open when the
-      // snapshot was taken. The client has already received the changes of all transactions with lower numbers.
+      // snapshot was taken. The client has already received the changes of all transactions with lower numbers than
+      // this oldest open transaction.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
@@ -195,8 +196,9 @@ export function createWhitelistFeed(services: {
     },
 
     /**
-     * Returns a cursor for a client that has just read the whole whitelist without the feed. With the cursor, the
-     * client can later read all changes since this call from the whitelist feed.
+     * Returns a cursor for a client that has just read the whole whitelist without using the whitelist feed. With this
+     * cursor, the client can later read from the whitelist feed all changes that were made after the call of this
+     * function.
      *
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      */

@@ -9,15 +9,18 @@ export type WhitelistRemoval = Plate & { id: string };
  * entries).
  */
 export interface WhitelistChanges {
-  /** The new and changed whitelist entries, with their current values. */
+  /** The new and changed whitelist entries, each with its current values. */
   upserts: WhitelistEntry[];
   removals: WhitelistRemoval[];
-  /** The position in the feed at which the client continues. The client sends this cursor with its next request. */
+  /**
+   * The cursor for the position in the whitelist feed at which the client continues. The client sends this cursor with
+   * its next request for the whitelist feed.
+   */
   cursor: string;
   /** Whether another page exists. If `hasMore` is true, the client can request the next page immediately. */
   hasMore: boolean;
   /**
-   * True if the gateway cannot continue from the client's cursor. The feed then starts again with the first page of the
+   * True if the gateway cannot continue from the client's cursor. If `reset` is true, the page is the first page of the
    * whole whitelist, and the client must discard its copy of the whitelist.
    */
   reset: boolean;
@@ -33,13 +36,13 @@ const partSize = 500;
 
 /**
  * When a page of the whitelist feed has this number of characters, the gateway adds no further changes to the page. The
- * response therefore stays below the maximum response size.
+ * response with this page therefore stays below the maximum response size.
  */
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page of the whitelist feed. The part of the page starts at the position in the cursor `after`.
- * Without a cursor, the part starts with the first whitelist entry.
+ * Reads one part of a page of the whitelist feed. The part starts after the position in the whitelist feed that the
+ * cursor `after` names. Without a cursor, the part starts with the first whitelist entry.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
@@ -59,8 +62,8 @@ export async function readInParts(
   for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
     if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
-    // If `part.reset` is true, the part is the beginning of the whole whitelist and does not continue `page`. The page
-    // therefore ends before this part.
+    // If `part.reset` is true, the feed has started again from the first whitelist entry, so `part` must not be
+    // appended to `page`. The page therefore ends before `part`.
     if (part.reset) break;
     page = joined(page, part);
     characters += charactersOf(part.upserts);
@@ -70,7 +73,7 @@ export async function readInParts(
 
 /**
  * The estimated number of characters of a whitelist entry in JSON, not counting its texts and its weekly hours. The
- * function `charactersOf` adds the real length of the texts and hours.
+ * function `charactersOf` adds the exact length of the entry's texts and weekly hours.
  */
 const otherCharactersOfEntry = 300;
 
@@ -82,8 +85,8 @@ const charactersOf = (entries: readonly WhitelistEntry[]) =>
   );
 
 /**
- * Appends the next changes (`part`) to a page of the whitelist feed. A change in `part` replaces an older change of the
- * same whitelist entry in `page`.
+ * Appends the next part of the changes (`part`) to a page of the whitelist feed. A change in `part` replaces an older
+ * change of the same whitelist entry in `page`.
  */
 function joined(page: WhitelistChanges, part: WhitelistChanges): WhitelistChanges {
   const told = new Set([...part.upserts, ...part.removals].map(({ id }) => id));

@@ -1,14 +1,15 @@
 import type { FeedPosition } from './cursor.ts';
 
-// SQL for the current position in the whitelist feed. The gateway stores the position in a cursor, so that a client can
-// later continue to read the whitelist feed from the cursor.
+// The SQL in this file reads the current position in the whitelist feed. The gateway stores the position in a cursor,
+// so that a client can later continue to read the whitelist feed from the cursor.
 
 /**
  * SQL for a hash that identifies the PostgreSQL server and its timeline, the database, and the table `WhitelistChange`.
- * After a failover or a recovery, PostgreSQL starts a new timeline, so the hash changes. The column `timeline_id` shows
- * the new timeline only after the first checkpoint, which can come minutes later. Until then, the column
- * `min_recovery_end_timeline` shows the new timeline. The hash also changes when an operator restores a dump, because
- * the restore creates a new database or a new table.
+ * The hash depends on the timeline of the PostgreSQL server, so the hash changes after a failover or a recovery, when
+ * PostgreSQL starts a new timeline. After a failover, the column `timeline_id` does not show the new timeline until the
+ * first checkpoint, which can come minutes later. Before the first checkpoint of the new timeline, only the column
+ * `min_recovery_end_timeline` shows this timeline. The hash also changes when an operator restores a dump, because the
+ * restore creates a new database or a new table.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
   (SELECT greatest(timeline_id, min_recovery_end_timeline) FROM pg_control_checkpoint(), pg_control_recovery()),
@@ -18,7 +19,8 @@ export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_co
  * Returns SQL for the columns that describe the current position in the whitelist feed of a location.
  *
  * @param locationId the SQL expression for the id of the location
- * @param life the SQL expression for the hash `feedLife`, if the statement has already computed the hash
+ * @param life an SQL expression that returns the hash `feedLife`; pass it if the SQL statement has already computed
+ *   this hash
  */
 export const positionColumns = (locationId: string, life = feedLife) => `${life} AS life,
   pg_current_snapshot()::text AS snapshot,

@@ -6,7 +6,7 @@ import { feedLife, positionColumns, type PositionRow } from './position.ts';
 
 // The SQL statements that read the feed of a whitelist. src/whitelist/feed/feed.ts describes the feed.
 
-/** A row of the query result; it contains the current position in the whitelist feed of a location. */
+/** A row of the query result; it contains the current position in the feed of whitelist changes of a location. */
 export type LocationPosition = PositionRow & {
   n: number;
   id: string;
@@ -17,8 +17,8 @@ export type LocationPosition = PositionRow & {
 
 /**
  * For several locations, reads the current position in the whitelist feed, and checks whether the client can continue
- * from the position in its cursor. The statement computes the hash of the server only once, because PostgreSQL reads a
- * file three times for each computation.
+ * from the position in its cursor. The statement computes the hash that identifies the server (`feedLife`) only once,
+ * because PostgreSQL reads a file three times for each computation.
  */
 export const readPositions = namedStatement(
   'whitelist-feed-positions',
@@ -40,7 +40,8 @@ export const readPositions = namedStatement(
 
 /**
  * A row of the query result; it describes one change of a whitelist. The row also contains the current values of the
- * changed whitelist entry. If the whitelist entry no longer exists, its columns are null.
+ * whitelist entry that was changed. If the whitelist entry no longer exists, the columns of the whitelist entry are
+ * null.
  */
 export type ChangeRow = Nullable<WhitelistEntry> & {
   changedIn: string;
@@ -55,7 +56,7 @@ export type ChangeRow = Nullable<WhitelistEntry> & {
  * Reads the whitelist changes that were not yet committed when the gateway took the transaction snapshot in the
  * client's cursor. The result starts after the last whitelist change that the client has received. Because of the
  * lateral join, PostgreSQL finds each changed whitelist entry by its primary key. Even if the whitelist is long,
- * PostgreSQL reads only the entries of one feed page.
+ * PostgreSQL reads only those whitelist entries that belong to one page of the feed.
  */
 export const readChanges = namedStatement(
   'whitelist-feed-changes',

@@ -76,13 +76,13 @@ interface CheckedRows {
   rejected: RejectedRow[];
 }
 
-/** A batch of validated rows. */
+/** A batch of validated rows of an import. */
 interface Batch extends CheckedRows {
   /** The whitelist entry values of the valid rows in the batch. */
   entries: WhitelistEntryValues[];
   /**
-   * The SQL parameters of the valid rows. For a REPLACE import and for a dry run, `input` is `undefined`, because they
-   * create the parameters later.
+   * The SQL parameters with which the gateway writes the valid rows of the batch. For a REPLACE import and for a dry
+   * run, `input` is `undefined`, because these imports create their SQL parameters later.
    */
   input: InputParameters | undefined;
 }
@@ -90,7 +90,7 @@ interface Batch extends CheckedRows {
 /** Converts a row of the request to the values of a whitelist entry; throws a `ServiceError` for an invalid row. */
 export type ReadRow = (row: unknown) => WhitelistEntryValues;
 
-/** The functions that import rows into the whitelists of the database. */
+/** The functions that import rows into the whitelists of locations. */
 export type WhitelistImport = ReturnType<typeof createWhitelistImport>;
 
 /** Creates the functions that import rows into the whitelists of locations. */
@@ -145,8 +145,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // After the gateway has stored one batch of an import, it must not refuse a later batch (`RATE_LIMIT_EXCEEDED`).
-    // Otherwise, the import would stay incomplete.
+    // After the gateway has stored one batch of an import, it must not refuse a later batch (`RATE_LIMIT_EXCEEDED`). If
+    // the gateway refused a later batch, only a part of the rows would be imported.
     let mayRefuse = true;
 
     async function mergeBatch(batch: Batch): Promise<void> {
@@ -203,7 +203,8 @@ export function createWhitelistImport(services: {
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many imports of the API key, or too many changes of the
-     *   location, are already waiting. The error `RATE_LIMIT_EXCEEDED` also occurs when the import has waited too long
+     *   location, are already waiting. The gateway also throws `RATE_LIMIT_EXCEEDED` when the import has waited too
+     *   long for earlier imports or changes
      * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(
@@ -221,7 +222,7 @@ export function createWhitelistImport(services: {
   };
 }
 
-/** Creates a function that validates the imported rows from a start index to an end index. */
+/** Creates a function that validates a range of the imported rows, from a start index to an end index. */
 function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   const indexByPlate = new Map<string, number>();
 

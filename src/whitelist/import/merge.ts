@@ -10,10 +10,10 @@ import { mergeStatements } from './statements.ts';
 /** Creates the function that writes batches of rows to a whitelist. */
 export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: LocationSlots }) {
   /**
-   * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. No two rows
-   * of the batch may have the same plate.
+   * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. The rows of
+   * a batch must all have different plates.
    *
-   * @param input the SQL parameters of the rows
+   * @param input the SQL parameters that contain the rows
    * @param options.mayRefuse whether the gateway may refuse the batch. `mayRefuse` is false when the import has already
    *   written an earlier batch
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

@@ -46,11 +46,11 @@ export function createWhitelistReplace(services: {
   }
 
   /**
-   * Makes the whitelist of a location equal to the imported rows, in one transaction. If the whitelist changed, the
-   * transaction also writes an audit record. No two imported rows may have the same plate. Several SQL statements write
-   * the rows, so that the embedded database can answer requests of gates between two statements. On PostgreSQL, gates
-   * find only the old whitelist entries until the transaction commits. On the embedded database, gates can find some of
-   * the new whitelist entries before the commit.
+   * Makes the whitelist of a location equal to the imported rows, in one transaction. If the import changed the
+   * whitelist, its transaction also writes an audit record. Each plate may occur in only one of the imported rows.
+   * Several SQL statements write the imported rows, so that the embedded database can answer requests of gates between
+   * two statements. On PostgreSQL, gates find only the old whitelist entries until the transaction commits. On the
+   * embedded database, gates can find some of the new whitelist entries before the commit.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier

@@ -36,8 +36,8 @@ export interface MergeResult {
 }
 
 /**
- * The maximum number of imported rows in one SQL statement. On the embedded database, the maximum is lower, because
- * gate requests wait until the current statement ends.
+ * The maximum number of imported rows in one SQL statement. On the embedded database, this maximum is lower, because a
+ * gate request must wait until the running SQL statement ends.
  */
 export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
@@ -58,7 +58,7 @@ export interface InputParameters extends Record<string, unknown[]> {
   newIds: string[];
 }
 
-/** Returns the parameters of `inputRows`, with a new identifier for each row. */
+/** Returns the values for the SQL parameters of `inputRows`, with a new identifier for each row. */
 export const inputParameters = (entries: readonly WhitelistEntryValues[]): InputParameters => ({
   newIds: entries.map(() => newId()),
   ...valueArrays(entries),

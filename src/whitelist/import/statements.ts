@@ -8,11 +8,11 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 
 /**
  * Returns the SQL statement that writes one batch of imported rows and its audit record. PostgreSQL always uses a hash
- * table for `IN` with a subquery that does not depend on the outer query. The statement therefore uses `IN` instead of
- * a join. A join of two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array parameter
- * has ten rows. With a join, PostgreSQL would therefore compare each row of one table with each row of the other table.
- * The statement locks the row of the location. Without this lock, two imports could write the same plates in different
- * orders and wait for each other (a deadlock).
+ * table for `IN` with a subquery that does not depend on the outer query. The SQL statement therefore uses `IN` instead
+ * of a join. A join of two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array
+ * parameter has ten rows. With a join, PostgreSQL would therefore compare each row of one table with each row of the
+ * other table. The SQL statement locks the row of the location. Without this lock, two imports could write the same
+ * plates in different orders and wait for each other (a deadlock).
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -62,7 +62,8 @@ export const writeEntries = namedStatement(
 );
 
 /**
- * The maximum number of existing whitelist entries that one statement compares with the plates of all imported rows.
+ * The maximum number of existing whitelist entries that one SQL statement compares with the plates of all imported
+ * rows.
  */
 export const entriesPerSearch = 5_000;
 

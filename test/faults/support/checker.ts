@@ -4,7 +4,7 @@ import type { Tenant } from './tenant.ts';
 
 // The functions of this file check the content of the database after a fault. The database must contain each
 // acknowledged change exactly once, with its audit record. Each change in the database must come from a request of a
-// test client. Each check returns the errors in the stored data as a list of texts.
+// test client. Each check returns a list of texts that describe the errors in the stored data.
 
 /** The database that a fault test checks: a connection to PostgreSQL, or the embedded database. */
 export interface Queries {
@@ -19,9 +19,9 @@ interface AuditRow {
 }
 
 /**
- * Returns whether the database may contain `count` rows that a request with the given outcome stored. An acknowledged
- * request stores one row, a refused request stores no row, and a request with an unknown outcome stores at most one
- * row.
+ * For a request with the given outcome, returns whether the database may contain `count` rows that the request stored.
+ * If the request was acknowledged, it stored one row. If it was refused, it stored no row. If its outcome is unknown,
+ * it stored at most one row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;
@@ -38,7 +38,9 @@ const readAudit = async (database: Queries, { locationId }: Tenant): Promise<Aud
   return rows;
 };
 
-/** Compares the stored whitelist and its audit records with the recorded outcomes of the clients' requests. */
+/**
+ * Compares the stored whitelist entries and their audit records with the recorded outcomes of the clients' requests.
+ */
 async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger): Promise<string[]> {
   const { rows: entries } = await database.query<{ plateNumber: string; note: string | null }>(
     'SELECT "plateNumber", note FROM "WhitelistEntry" WHERE "locationId" = $1',
@@ -120,7 +122,7 @@ const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 
 
 /**
  * Compares the audit log with the messages that the tenant's webhook receiver accepted. The receiver must have accepted
- * a message about each change at least once. All messages about one change must have the same message id.
+ * at least one webhook message about each change. All messages about one change must have the same message id.
  */
 export async function checkMessages(database: Queries, tenant: Tenant): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; ids: string[] }>(

@@ -23,7 +23,7 @@ function graphRequest(key: string, query: string, accept: string): string {
   );
 }
 
-/** Returns the text of an HTTP request for a whole whitelist over REST. */
+/** Returns the text of an HTTP request that reads a whole whitelist over REST. */
 const listRequest = ({ key, locationId }: Access, coding: string) =>
   `GET /api/locations/${locationId}/whitelist HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\n` +
   `Accept-Encoding: ${coding}\r\n\r\n`;
@@ -56,8 +56,8 @@ function leaveAtFirstBytes(url: string, request: string, leave: (socket: Socket)
 }
 
 /**
- * Creates clients that disconnect when the first bytes of a response arrive. The clients differ in the kind of streamed
- * response that they request, and in the way in which they disconnect.
+ * Creates clients that disconnect when the first bytes of a response arrive. Each client requests one of several kinds
+ * of streamed response, and disconnects in one of several ways.
  */
 export function createDisconnects(url: string, tenant: Access): (index: number) => Promise<void> {
   const requests = requestsOf(tenant);

@@ -48,7 +48,7 @@ export async function figuresOfProcess(
   };
 }
 
-/** The smallest and the largest value of each measured resource, such as memory, in a list of samples. */
+/** For each measured resource (such as memory), the smallest and the largest value in a list of samples. */
 type Ranges = Record<keyof Figures, { least: number; most: number }>;
 
 function rangesOf(samples: readonly Sample[]): Ranges {
@@ -66,9 +66,9 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * A soak test (a long run under load) compares the resource usage in these parts of its duration. `[1, 3]` is the part
- * from 10 % to 30 % of the duration. The first 10 % of the duration is not compared, because Node still compiles code
- * then, and the connection pools still open connections.
+ * A soak test (a long run under load) compares the resource usage in these parts of its duration. For example, `[1, 3]`
+ * means the part from 10 % to 30 % of the duration. The test ignores the first 10 % of the duration, because Node still
+ * compiles code then, and the connection pools still open connections.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
@@ -87,9 +87,9 @@ const allowedGrowth: Figures = {
 /**
  * Prints the resource usage of a gateway in each part of a soak test.
  * @returns one text for each measured resource, such as memory, that grew too much from the beginning to the end of the
- *   soak test. For the heap, the function compares the smallest size in each part, because the heap is smallest after a
- *   garbage collection. For every resource other than the heap, the function compares the largest value in each part of
- *   the soak test.
+ *   soak test. For the heap, the function compares the smallest size in each part of the soak test, because the heap is
+ *   smallest after a garbage collection. For every resource other than the heap, the function compares the largest
+ *   value in each part of the soak test.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

@@ -24,7 +24,7 @@ export interface Fleet {
 
 /**
  * Starts gateways. The first gateway applies the migrations to the database.
- * @param env the environment variables of every gateway
+ * @param env the environment variables that each started gateway process gets
  */
 export async function startFleet(count: number, env: Record<string, string>): Promise<Fleet> {
   const ports: number[] = [];
@@ -60,8 +60,8 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 /**
  * When Redis fails, all gateways together serve at most this number of requests with one rate-limited API key. Redis
  * and each gateway process count the requests separately, and each count allows up to `limitedKeyBudget` requests. When
- * Redis loses its data, the count in Redis starts again at 0. After a loss of data, Redis may therefore allow
- * `limitedKeyBudget` more requests.
+ * Redis loses its data, the number of counted requests in Redis starts again at 0. If Redis loses its data, Redis may
+ * therefore allow `limitedKeyBudget` more requests.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
@@ -82,7 +82,7 @@ export function watchFallback(started: readonly GatewayProcess[]): () => boolean
 }
 
 /**
- * Sends more requests with the rate-limited API key of a tenant than the rate limit allows. Checks that the gateways
+ * Sends more requests with a tenant's API key than the low rate limit of this key allows. Checks that the gateways
  * serve exactly as many requests as the rate limit allows. If a gateway process has counted points in its own memory,
  * the gateways may serve up to `budgetWithFallback` requests.
  */

@@ -6,8 +6,8 @@ import type { Access } from './tenant.ts';
 // requests, and requests with hostile values, such as null characters or very long texts.
 
 /**
- * The rate limits of the hostile client's API key for one hour and for one minute, in points. The hostile client sends
- * more requests than its rate limits allow.
+ * The rate limits for one hour and for one minute of the API key that the hostile client uses, in points. The hostile
+ * client sends more requests than its rate limits allow.
  */
 export const hostileLimits = [6_000, 100] as const;
 
@@ -35,8 +35,8 @@ const operationsWithValue = ({ locationId }: Access): string[] => [
 ];
 
 /**
- * Sends requests with an API key, one after the other, until `stop` is called. Expensive requests and requests with a
- * hostile value alternate.
+ * Sends requests with an API key, one after the other, until `stop` is called. The function alternates between
+ * expensive requests and requests with a hostile value.
  * @throws `stop` throws when any response contained `INTERNAL_ERROR`
  */
 export function startHostileKey(urls: readonly string[], access: Access, pauseMs: number) {

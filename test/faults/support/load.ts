@@ -3,8 +3,8 @@ import type { Tenant } from './tenant.ts';
 
 /**
  * What a client knows about the outcome of its change: the gateway acknowledged the change, the gateway refused the
- * change, or the outcome is unknown. The outcome is unknown when the client gets no response, a status of 500 or more,
- * or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
+ * change, or the outcome is unknown. The outcome of a change is unknown when the client gets no response, a status of
+ * 500 or more, or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -32,8 +32,8 @@ export interface Ledger {
   /** For each gateway in `urls`, the number of requests that the gateway acknowledged. */
   acknowledged: number[];
   /**
-   * One text for each request with the outcome `unknown`. The text contains the time, the method and the path of the
-   * request, and the response or connection error.
+   * A list with one text for each request with the outcome `unknown`. The text for a request contains the time, the
+   * method, the path, and the response or connection error.
    */
   unanswered: string[];
   /** The number of responses to requests with the rate-limited API key. */
@@ -61,16 +61,16 @@ export interface Load {
  * processor cores with the gateways and servers.
  */
 const defaultPauseMs = 20;
-/** The maximum time that a client waits for a response, in milliseconds. */
+/** The maximum time that a test client waits for a response, in milliseconds. */
 const patienceMs = 20_000;
-/** A gate sends an unacknowledged parking event again at most this number of times. */
+/** If the gateway does not acknowledge a parking event, the gate sends it again at most this number of times. */
 const maxResends = 20;
 
 let plateSequence = 0;
 
 /**
- * Returns the id of the object in the `data` of a response. In a GraphQL response, the only root field contains the
- * object.
+ * Returns the id of the object in the `data` of a response. In a GraphQL response, `data` contains only one root field,
+ * and the object is the value of this field.
  */
 function idOf(data: object): string {
   const holder = 'id' in data ? data : (Object.values(data)[0] as object);
@@ -102,8 +102,8 @@ export function startLoad(
   let stopped = false;
 
   /**
-   * Returns whether the gateway refused the connection of a client. Without a connection, the client has not sent its
-   * request, so the gateway has not stored the change of this request.
+   * Returns whether the gateway refused the connection of a client. If the connection was refused, the client has not
+   * sent its request, so the gateway cannot have stored a change for it.
    */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
@@ -184,7 +184,8 @@ export function startLoad(
         variables: { locationId, input },
       });
       // When an attempt to record a parking event has an unknown outcome, the gateway may have stored the event. The
-      // outcome therefore stays unknown, even when the gateway refuses a later attempt.
+      // outcome of the parking event therefore stays unknown, even when the gateway refuses a later attempt to record
+      // it.
       if (resend === 0 || outcome !== 'refused') history.outcome = outcome;
       if (stopped) return;
     }

@@ -48,9 +48,9 @@ export async function startSoakedGateway(env: Record<string, string>): Promise<S
 
 /**
  * Runs several kinds of clients against the gateways for the duration of a soak test. Some clients change data, and
- * some clients only read data. Other clients disconnect early, or import whitelists. A hostile client sends expensive
- * requests. The function also checks that the memory and the connections of the gateways grow by at most
- * `allowedGrowth`.
+ * some clients only read data. Some clients disconnect early, and some clients import whitelists. A hostile client
+ * sends expensive requests. The function also checks that the memory and the connections of the gateways grow by at
+ * most `allowedGrowth`.
  *
  * @param connections a function that counts the connections of all gateways to PostgreSQL and to Redis
  * @returns a record of all requests that changed data, with the outcome of each request
@@ -96,7 +96,7 @@ export async function soak(
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toEqual([]);
   // If Redis responds too late on a busy machine, a gateway process counts rate limit points in its own memory and logs
-  // "Redis does not answer". Each gateway process that counts in its own memory may allow `limitedKeyBudget` more
+  // "Redis does not answer". Each gateway process that counts in its own memory may allow another `limitedKeyBudget`
   // requests.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);

@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { Queries } from './checker.ts';
 
-/** The rate limit of the rate-limited API key in points, both for one hour and for one minute. */
+/** The number of points that the API key with a low rate limit may use in one hour, and also in one minute. */
 export const limitedKeyBudget = 20;
 
 /** A company that a fault test creates, and whose data the test checks after the fault. */
@@ -111,7 +111,7 @@ async function newCompany(url: string, operatorKey: string, name: string) {
  * Creates a company with a location and an API key over GraphQL.
  *
  * @param limits the rate limits of the API key for one hour and for one minute; the default is higher than any test
- * needs
+ *   needs
  */
 export async function newAccess(
   url: string,

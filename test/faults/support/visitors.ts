@@ -4,7 +4,7 @@ import type { Tenant } from './tenant.ts';
 // The simulated clients of this file only read data, and some of these clients disconnect early. If the gateway did
 // not free the resources of ended requests, its memory use or its number of open files would grow during the test.
 
-/** The maximum duration of a request of a simulated client, in milliseconds. */
+/** The maximum time that a request of a simulated client may take, in milliseconds. */
 const patienceMs = 20_000;
 
 /** Sends a GraphQL query. The client disconnects when `signal` is aborted. */

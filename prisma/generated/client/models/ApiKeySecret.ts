@@ -15,7 +15,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model ApiKeySecret
  * A secret of an API key, which is stored as an HMAC-SHA256 hash. When an API key is rotated, it gets a new secret,
- * and its older secrets expire. After a rotation, the API key still has the same id, limits and usage.
+ * and its older secrets expire. After the rotation, the API key still has the same id, rate limits and usage records.
  */
 export type ApiKeySecretModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeySecretPayload>
 

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CountedPlate
- * A vehicle that an occupancy count found inside the location. `whitelistEntryId` names the vehicle's whitelist entry
- * at the time of the count.
+ * A vehicle that an occupancy count found inside the location. `whitelistEntryId` is the id of the whitelist entry
+ * that the vehicle had at the time of the occupancy count.
  */
 export type CountedPlateModel = runtime.Types.Result.DefaultSelection<Prisma.$CountedPlatePayload>
 

@@ -1746,14 +1746,14 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     longestStayHours: number | null
     /**
-     * Whether the last webhook message about the location's state reported that the location is full
+     * True if the last webhook message about the location's occupancy reported that the location is full
      * (src/parking/occupancy.ts).
      */
     announcedFull: boolean
     /**
      * The version of the location, which increases with each change. A client that changes the location can send the
-     * version that the client last read. The gateway rejects the change if another client has changed the location since
-     * then.
+     * version that the client last read. The gateway rejects the change if another client has changed the location after
+     * this version.
      */
     version: number
     createdAt: Date

@@ -820,20 +820,20 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     kind: $Enums.OccupancyCountKind
     countedAt: Date
     /**
-     * The number of vehicles that were counted inside the location.
+     * The number of vehicles inside the location according to this occupancy count.
      */
     occupied: number
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
      * a parking event arrives late, the gateway corrects `openSessions` of the last occupancy count. When the gateway
-     * deletes expired parking sessions, the gateway also corrects `openSessions`. These two corrections of
-     * `openSessions` keep the occupancy of the location unchanged.
+     * deletes expired parking sessions, the gateway also corrects `openSessions`. Because of these two corrections, the
+     * occupancy of the location stays the same.
      */
     openSessions: number
     /**
-     * The time at which an occupancy count without plates loses its effect: `countedAt` plus the maximum stay at the
-     * location. At the time `fadesAt`, the gateway notifies webhooks of the changed occupancy, and sets `fadesAt` to
-     * null.
+     * The time at which an occupancy count without plates loses its effect. This time is `countedAt` plus the maximum
+     * stay at the location. At the time `fadesAt`, the gateway notifies webhooks of the changed occupancy, and sets
+     * `fadesAt` to null.
      */
     fadesAt: Date | null
     createdAt: Date

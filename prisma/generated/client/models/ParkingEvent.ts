@@ -932,20 +932,20 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     plateNumber: string
     /**
      * The text that the camera read, with a confidence from 0 to 1. `text` and `confidence` are null when the gate sent
-     * the type, code and number of the plate.
+     * a plate (type, code and number) instead of a camera text.
      */
     text: string | null
     confidence: number | null
     occurredAt: Date
     /**
-     * The gate decision that the gateway sent to the gate, as the gate reported it in the parking event. `decision` is
-     * null when the gate did not report a decision.
+     * The gate decision that the gate received from the gateway and repeated in the parking event. `decision` is null
+     * when the gate did not report a decision.
      */
     decision: $Enums.AccessReason | null
     /**
-     * The id of the whitelist entry that the gate sent with the parking event. If the gate sent no such id,
-     * `whitelistEntryId` is the id of the whitelist entry that has the same plate as the parking event.
-     * `whitelistEntryId` is not a foreign key, so a parking event keeps this id after the whitelist entry is deleted.
+     * The whitelist entry id that the gate sent with the parking event. If the gate sent no such id, `whitelistEntryId`
+     * is the id of the whitelist entry that has the same plate as the parking event. `whitelistEntryId` is not a foreign
+     * key, so a parking event keeps this id after the whitelist entry is deleted.
      */
     whitelistEntryId: string | null
     /**

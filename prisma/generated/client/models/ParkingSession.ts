@@ -15,10 +15,10 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model ParkingSession
  * One stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts
- * (src/parking/derive-sessions.ts). A parking session begins when the vehicle enters, or when an occupancy count finds
- * the vehicle inside. If only the exit of the vehicle was recorded, the parking session begins at the time of the
- * exit. The id of a parking session is the id of the ParkingEvent or CountedPlate that begins the session. When the
- * ParkingEvent or CountedPlate that begins a parking session is deleted, a database trigger deletes the parking
+ * (src/parking/derive-sessions.ts). A parking session begins when the vehicle enters, or when an occupancy count says
+ * that the vehicle is inside. If only the exit of the vehicle was recorded, the parking session begins at the time of
+ * the exit. The id of a parking session is the id of the ParkingEvent or CountedPlate that begins the session. When
+ * the ParkingEvent or CountedPlate that begins a parking session is deleted, a database trigger deletes the parking
  * session. The migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create indexes on SQL
  * expressions, which schema.prisma cannot describe.
  */
@@ -802,7 +802,8 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
     plateNumber: string
     enteredAt: Date | null
     /**
-     * The time of the occupancy count with which the parking session began; null if the session began with an event.
+     * The time of the occupancy count with which the parking session began; null if the session began with a parking
+     * event.
      */
     countedAt: Date | null
     exitedAt: Date | null
@@ -825,7 +826,7 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     open: boolean
     /**
-     * Whether an occupancy count ended the parking session, because the counted plates did not include the vehicle.
+     * Whether an occupancy count ended the parking session, because its plates did not include the vehicle's plate.
      */
     corrected: boolean
     whitelistEntryId: string | null

@@ -14,9 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Quota
- * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. The file
- * schema.prisma does not contain two indexes of the open parking sessions: one by whitelist entry, and one by plate.
- * The migrations `quotas` and `open_sessions_of_plates` create these indexes.
+ * The quota of a reference (such as an apartment): how many vehicles with this reference may be inside at the same
+ * time. Two indexes of the open parking sessions are not in the file schema.prisma: one index by whitelist entry, and
+ * one index by plate. The migrations `quotas` and `open_sessions_of_plates` create these indexes.
  */
 export type QuotaModel = runtime.Types.Result.DefaultSelection<Prisma.$QuotaPayload>
 

@@ -561,8 +561,8 @@ export type $UsageRecordPayload<ExtArgs extends runtime.Types.Extensions.Interna
     operation: string
     status: number
     /**
-     * The error code that the client received. `errorCode` is null when there was no error. The HTTP status alone does
-     * not show every error, because a GraphQL response with an error may have the status 200.
+     * The error code in the response to the client. `errorCode` is null when there was no error. The HTTP status alone
+     * does not show every error, because a GraphQL response with an error may have the status 200.
      */
     errorCode: string | null
     durationMs: number

@@ -340,7 +340,7 @@ export type $UsageRecorderPayload<ExtArgs extends runtime.Types.Extensions.Inter
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     /**
-     * The number of the last batch of usage records that this gateway process has written.
+     * The number of the last batch of usage records that the gateway process has written to the database.
      */
     lastBatch: number
     writtenAt: Date

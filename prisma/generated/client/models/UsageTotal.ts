@@ -15,7 +15,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model UsageTotal
  * The number of requests of an API key in one hour with the same operation, status and error code. When a gateway
- * process writes usage records, a database trigger adds the number of new records to `requests`.
+ * process inserts usage records, a database trigger adds their number to `requests`.
  */
 export type UsageTotalModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageTotalPayload>
 
@@ -493,7 +493,8 @@ export type $UsageTotalPayload<ExtArgs extends runtime.Types.Extensions.Internal
     surface: string
     status: number
     /**
-     * The error code of all requests that this row counts. `errorCode` is an empty text when there was no error.
+     * The error code of the requests that this row counts; all these requests have the same error code. `errorCode` is
+     * an empty text when there was no error.
      */
     errorCode: string
     requests: number

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Webhook
- * The subscription of a receiver to the events of one company. An operator's webhook has no company and receives the
- * events of every company.
+ * A webhook is the subscription of one receiver to the events of one company. An operator's webhook has no company and
+ * receives the events of every company.
  */
 export type WebhookModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookPayload>
 
@@ -923,7 +923,7 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     companyId: string | null
     delivery: $Enums.WebhookDeliveryKind
     /**
-     * The URL to which webhook messages are posted. `url` is null for pull delivery.
+     * The URL to which webhook messages are posted. With pull delivery, `url` is null.
      */
     url: string | null
     /**
@@ -937,17 +937,17 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     locationIds: string[]
     /**
-     * The secret with which webhook messages are signed. The secret is stored encrypted (src/webhooks/secret-box.ts).
-     * Until `formerSecretEndsAt`, messages are also signed with `formerSecret`, the secret that the last rotation
-     * replaced.
+     * The secret with which the gateway signs webhook messages. The secret is stored encrypted
+     * (src/webhooks/secret-box.ts). Until `formerSecretEndsAt`, the gateway also signs webhook messages with
+     * `formerSecret`, the secret that the last rotation replaced.
      */
     secret: string
     formerSecret: string | null
     formerSecretEndsAt: Date | null
     disabledAt: Date | null
     /**
-     * The time at which the attempts to deliver messages to the webhook began to fail. `failingSince` is null when the
-     * last attempt succeeded.
+     * The time since which attempts to deliver messages to the webhook have been failing. `failingSince` is null when
+     * the last attempt succeeded.
      */
     failingSince: Date | null
     createdAt: Date

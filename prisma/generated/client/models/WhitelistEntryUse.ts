@@ -14,9 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WhitelistEntryUse
- * How many times the vehicle of a whitelist entry has entered. `recorded` also counts ENTRY events that the gateway
- * has already deleted because of their age. WhitelistEntryUse is a separate table, so that a new parking event does
- * not change the row of the whitelist entry.
+ * How many times the vehicle of a whitelist entry has entered. The number `recorded` includes ENTRY events that the
+ * gateway has already deleted because of their age. WhitelistEntryUse is a separate table, so that a new parking event
+ * does not change the row of the whitelist entry.
  */
 export type WhitelistEntryUseModel = runtime.Types.Result.DefaultSelection<Prisma.$WhitelistEntryUsePayload>
 
