@@ -79,7 +79,7 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryNames: '[name]',
     outdir: 'dist',
     // The bundle contains the code of the npm packages. Without the bundle, the gateway would take twice as long to
-    // start, because Node would have to find and read 1,500 files of these packages.
+    // start, because Node would have to find and read 1,500 files of the npm packages.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],

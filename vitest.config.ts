@@ -22,11 +22,11 @@ export default defineConfig({
     // Up to four test processes run at the same time. Four test processes keep only two processor cores busy, because
     // many tests wait for a timer or for another process.
     maxWorkers: Math.max(1, Math.min(4, Math.floor(totalmem() / workerBytes))),
-    // Each test process runs many test files, and loads the gateway's code only once. If each test file loaded the code
-    // again, loading would take a third of the test time.
+    // Each test process runs many test files, and loads the gateway's code only once. If each test file loaded the
+    // gateway's code again, loading the code would take a third of the test time.
     isolate: false,
     globalSetup: 'test/support/global-setup.ts',
-    // `npm run coverage` writes a report of the test coverage for people to read. The project requires no minimum
+    // `npm run coverage` writes a report of the test coverage for people to read. The project requires no minimum test
     // coverage.
     coverage: {
       include: ['src/**', 'schema/**', 'rest/**', 'cli/**', 'contract/**'],

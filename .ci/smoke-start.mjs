@@ -1,7 +1,7 @@
 // Starts the built gateway with the Node version that runs this file, sends one REST request and one GraphQL request,
 // and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, which the container image
-// also uses. Without this check, no test would run the gateway on the Node version in .nvmrc, because the test suites
-// use the Node version that is installed on the machine.
+// also uses. The test suites use the Node version that is installed on the machine, so only this script tests the
+// gateway with the Node version in .nvmrc.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

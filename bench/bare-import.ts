@@ -10,7 +10,7 @@ export const importTarget = locationId(bulkLocations.import);
 /** The maximum number of rows that one import request, or one plain SQL statement, writes in the benchmark. */
 const rowsAtOnce = 10_000;
 
-/** A row of an import whose speed the benchmark measures. */
+/** A row of a whitelist import; the benchmark measures the speed of this import. */
 export interface ImportedRow {
   referenceId: string;
   plateType: string;
@@ -36,7 +36,8 @@ const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
 
 /**
  * Maps each import mode to the plain SQL statement that writes the imported rows directly to the database. The
- * benchmark compares the speed of an import through the gateway with the speed of this plain SQL statement.
+ * benchmark compares the speed of an import through the gateway with the speed of the plain SQL statement for the same
+ * import mode.
  */
 const bareStatements: Record<Mode, string> = {
   CREATE: `${insert} ON CONFLICT DO NOTHING`,

@@ -6,7 +6,7 @@ import type { PeerName, Side } from './traffic.ts';
 export interface ComparedCase {
   /**
    * The name of the benchmark case. The field `traffic` is the name of a kind of requests in `traffic.ts`. If `traffic`
-   * is omitted, this kind of requests has the same name as the benchmark case.
+   * is omitted, the benchmark case uses the kind of requests that has the same name as the benchmark case.
    */
   name: string;
   title: string;
@@ -18,8 +18,8 @@ export interface ComparedCase {
   tolerance?: number;
   /**
    * The rounds (short measurements) of this benchmark case are `roundFactor` times as long as the rounds of other
-   * benchmark cases. The default is 1. A round must be several times as long as the response time of a request. The
-   * benchmark does not count responses that are incomplete at the end of a round.
+   * benchmark cases. The default is 1. In the benchmark, a round must be several times as long as the response time of
+   * a request. The benchmark does not count responses that are incomplete at the end of a round.
    */
   roundFactor?: number;
   /**
@@ -100,9 +100,10 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by camera text (peer: REST, by plate)',
     peer: 'hand-written',
     statuses: [200],
-    // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. A gate
-    // decision by camera text may take 1.2 times as long as a gate decision by plate. The goal for gate decisions by
-    // camera text is therefore 1.5 divided by 1.2.
+    // For gate decisions by plate, the goal is that the gateway is at least 1.5 times as fast as the hand-written
+    // service (the peer). A gate decision by camera text (the plate text that a camera read) may take 1.2 times as long
+    // as a gate decision by plate. For gate decisions by camera text, the gateway must therefore be at least 1.5 / 1.2
+    // times as fast as the hand-written service.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

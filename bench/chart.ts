@@ -15,8 +15,8 @@ const colorWithoutGoal = '#6b7280';
 
 /**
  * Draws a chart with one bar for each ratio of two speeds. An example of a ratio is the requests per second of the
- * gateway, divided by the requests per second of a peer. A vertical line marks the ratio 1, at which both speeds are
- * equal.
+ * gateway, divided by the requests per second of a service that the benchmark uses for comparison. A vertical line
+ * marks the ratio 1, at which both speeds are equal.
  */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>

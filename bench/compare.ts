@@ -8,7 +8,10 @@ import type { Server } from './processes.ts';
 import type { CaseResult, SideFigures } from './report.ts';
 import { removeCreated } from './seed.ts';
 
-/** Checks that the gateway and the other server (the peer) return equal responses, and then measures both servers. */
+/**
+ * Checks that the gateway and the other server (the peer) return equal responses, and then measures the speed of both
+ * servers.
+ */
 export async function compare(bench: Bench, compared: ComparedCase): Promise<CaseResult> {
   const {
     name,
@@ -82,9 +85,8 @@ async function limitsOf(
 }
 
 /**
- * The sequence numbers of the requests that the benchmark sends to both servers before it measures a benchmark case.
- * The benchmark compares the gateway's response to each of these requests with the response of the other server (the
- * peer).
+ * Before the benchmark measures a case, it sends the requests with these sequence numbers to both servers. The
+ * benchmark compares the gateway's response to each of these requests with the response of the other server (the peer).
  */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 

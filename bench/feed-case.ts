@@ -6,8 +6,8 @@ import { processorTime, type Server } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { refill } from './seed.ts';
 
-// This file measures how much the whitelist feed slows down changes of a whitelist. A benchmark case runs the same
-// whitelist changes with and without the database triggers of the feed, and compares the processor times.
+// This file measures how much the whitelist feed slows down changes of a whitelist. A benchmark case makes the same
+// whitelist changes with and without the database triggers of the whitelist feed, and compares the processor times.
 
 const triggers = ['whitelist_change_by_insert', 'whitelist_change_by_update', 'whitelist_change_by_delete'];
 

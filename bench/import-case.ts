@@ -13,8 +13,8 @@ import type { CaseResult } from './report.ts';
 import { createdReference } from './world.ts';
 
 // This file measures imports. The benchmark compares the speed of each import through the gateway with the speed of
-// plain SQL statements that write the same rows. The benchmark also compares some imports with imports through the
-// hand-written server (a peer).
+// plain SQL statements that write the same rows. For some imports, the benchmark also measures the same import through
+// a hand-written server (a peer), and compares the results.
 
 const plateType = 'RAK';
 const plateCode = 'Y';
@@ -48,9 +48,9 @@ interface Import {
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
  * Before each measured CREATE import, the whitelist contains only the entry in `otherEntry`. No import that the
- * benchmark measures contains the plate of this whitelist entry. The whitelist must contain at least one whitelist
- * entry before an import. In an embedded database, the benchmark restores the whitelist with a REPLACE import, which
- * needs at least one row.
+ * benchmark measures contains the plate of `otherEntry`. The whitelist must contain at least one whitelist entry before
+ * an import. In an embedded database, the benchmark restores the whitelist with a REPLACE import, which needs at least
+ * one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -155,8 +155,8 @@ const csvOf = (imported: readonly ImportedRow[]) =>
   ].join('\n');
 
 /**
- * One of the compared ways to write the rows of an import: through the gateway, through another server, or with plain
- * SQL statements.
+ * A method of writing the rows of an import: through the gateway, through another server, or with plain SQL statements.
+ * The benchmark compares these methods.
  */
 interface Way {
   label: string;

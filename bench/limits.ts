@@ -10,15 +10,15 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// For each benchmark case, this file measures a plain Node HTTP server and the program pgbench. The plain Node server
-// and pgbench show the highest speed that this machine can reach. The plain Node HTTP server always sends the same
-// response. The program pgbench sends the SQL statements of the benchmark case directly to PostgreSQL, without the
-// gateway.
+// For each benchmark case, this file measures how many requests per second a plain Node HTTP server and the program
+// pgbench can handle. The plain Node server and pgbench show the highest speed that this machine can reach. The plain
+// Node HTTP server always sends the same response. The program pgbench sends the SQL statements of the benchmark case
+// directly to PostgreSQL, without the gateway.
 
 /**
- * The speed of a simpler program that does not use the gateway, in requests per second (`perSecond`). This speed is the
- * highest speed that this machine can reach in the benchmark case. The field `reached` is the gateway's number of
- * requests per second, divided by the speed of the simpler program (`perSecond`).
+ * The speed of a simpler program that does not use the gateway, in requests per second (`perSecond`). The simpler
+ * program reaches the highest speed that this machine can reach in the benchmark case. The field `reached` is the
+ * gateway's number of requests per second, divided by the speed of the simpler program (`perSecond`).
  */
 export interface Limit {
   label: string;
@@ -66,7 +66,7 @@ export async function startCeiling(bench: Bench, compared: ComparedCase, gateway
   return bench.startRaw(await answerOf(compared, gateway, bench));
 }
 
-/** The number of requests to the gateway whose SQL statements the benchmark records for pgbench. */
+/** The number of requests whose SQL statements the benchmark records, to run these statements with pgbench. */
 const sampledRequests = 20;
 
 /**
@@ -185,8 +185,8 @@ function scriptOf(statements: readonly Executed[], n: number): string {
 }
 
 /**
- * Returns a text as an SQL string literal in which each colon is escaped. Without these escapes, pgbench would replace
- * variables such as `:name` even inside an SQL string.
+ * Returns a text as an SQL string literal in which each colon is escaped. If the colons were not escaped, pgbench would
+ * replace variables such as `:name` even inside an SQL string.
  */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;

@@ -22,9 +22,9 @@ export interface LoadJob {
   seconds: number;
   connections: number;
   /**
-   * Each request has a number. This field is the number of the first request that the measurement sends. Two requests
-   * of the same kind with the same number are identical. If the requests create objects such as whitelist entries, each
-   * measurement must use its own request numbers.
+   * In the benchmark, each request has a number. This field is the number of the first request that the measurement
+   * sends. Two requests of the same kind with the same number are identical. If the requests create objects such as
+   * whitelist entries, each measurement must use its own request numbers.
    */
   from: number;
   /**

@@ -66,9 +66,9 @@ export interface MeasuredSide {
 }
 
 /**
- * Measures each server several times for a short time, and returns the median of each figure. In each repetition, the
- * benchmark measures every server once, in random order. In the arrays `rates` and `p99s`, values with the same index
- * come from the same repetition.
+ * Measures each server several times for a short time, and returns the median of each figure. In each repetition of the
+ * measurements, the benchmark measures every server once, in random order. In the arrays `rates` and `p99s`, values
+ * with the same index come from the same repetition of the measurements.
  *
  * @param accept a function that checks the responses of a server, and throws an error when the server sent unexpected
  *   responses

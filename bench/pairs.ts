@@ -54,14 +54,15 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns how many of `count` measured values lie below the confidence interval. The number of measured values above
- * the confidence interval is the same.
+ * Returns how many of `count` measured values lie below the confidence interval. The same number of measured values
+ * lies above the confidence interval as below it.
  */
 function leftOutAtEachEnd(count: number): number {
   // For `k` = 0, 1, 2 and so on, the loop tries a confidence interval without the `k` smallest and the `k` largest
   // measured values. `chance` is the probability that the true median lies outside the tried confidence interval. The
   // true median lies below the confidence interval if at most `k` measured values are smaller than the true median. The
-  // probability that the true median lies above the confidence interval is equally large.
+  // probability that the true median lies above the confidence interval is the same as the probability that it lies
+  // below.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -91,11 +92,12 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 }
 
 /**
- * Makes at least `least` and at most `most` pairs of measurements. The measurement stops early when no benchmark figure
- * has the verdict `undecided` (`verdictOf`). After `least` pairs of measurements, the function compares the figures
- * with their goals. If the verdict on a figure is undecided, the function doubles the number of pairs of measurements,
- * and then compares the figures with their goals again. If the function compared the figures with their goals after
- * each pair of measurements, more measurements would end too early, with a verdict that is wrong by chance.
+ * Makes at least `least` and at most `most` pairs of measurements. The function stops early, before it has made `most`
+ * pairs, when no benchmark figure has the verdict `undecided` (`verdictOf`). After `least` pairs of measurements, the
+ * function compares the figures with their goals. If the verdict on a figure is undecided, the function doubles the
+ * number of pairs of measurements, and then compares the figures with their goals again. If the function compared the
+ * figures with their goals after every single pair of measurements, it would more often stop too early, with a verdict
+ * that is wrong by chance.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

@@ -108,8 +108,8 @@ export function startLoad(): LoadProcess {
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        // The call of `waiting.abort()` rejects the promise `ended`. If no `catch` handled this rejection, Node would
-        // end the benchmark process.
+        // The call of `waiting.abort()` rejects the promise `ended`. If no `catch` handled the rejection of this
+        // promise, Node would end the benchmark process.
         ended.catch(() => undefined);
         waiting.abort();
       });

@@ -10,7 +10,7 @@ interface CpuProfile {
 
 const shownFunctions = 40;
 /**
- * The share of each CPU profile that the benchmark ignores. The ignored share is the first part of the CPU profile, in
+ * The share of each CPU profile that the benchmark ignores. The benchmark ignores the first part of the CPU profile, in
  * which Node still loads and compiles modules.
  */
 const startUp = 0.3;

@@ -4,8 +4,8 @@ import type { Limit } from './limits.ts';
 import { type Figure, type Spread, verdictOf } from './pairs.ts';
 
 /**
- * The measurements of one server (the gateway or a peer) in a benchmark case. The values `perSecond`, `p50` and `p99`
- * are medians over all repetitions of the measurement.
+ * The measurements of one server in a benchmark case. The server is the gateway or a server with which the benchmark
+ * compares the gateway. The values `perSecond`, `p50` and `p99` are medians over all repetitions of the measurement.
  */
 export interface SideFigures {
   label: string;

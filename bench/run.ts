@@ -80,8 +80,8 @@ const buildAll = () =>
 const postgraphileFolder = join(root, 'node_modules/.cache/parking-gateway/postgraphile');
 
 /**
- * Installs PostGraphile and the newer version of Node that PostGraphile needs. If both are already installed, the
- * function installs nothing. Returns the path of the Node executable that runs PostGraphile.
+ * Installs PostGraphile and the newer version of Node that PostGraphile needs. If PostGraphile and this version of Node
+ * are already installed, the function installs nothing. Returns the path of the Node executable that runs PostGraphile.
  */
 async function installPostGraphile(): Promise<string> {
   const { stdout } = await run('npx', ['-y', '-p', 'node@24', 'node', '-p', 'process.execPath']);

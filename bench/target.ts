@@ -29,8 +29,8 @@ const log = pino({ level: 'warn' });
 
 /**
  * Creates the database for a benchmark run: on the server in `DATABASE_URL`, or an embedded database. Without the
- * option `embedded`, the function needs `DATABASE_URL` and `REDIS_URL`. The process exits if the function needs
- * `DATABASE_URL` and `REDIS_URL` and one of them is not set.
+ * option `embedded`, the function needs `DATABASE_URL` and `REDIS_URL`. If the function needs `DATABASE_URL` and
+ * `REDIS_URL`, and one of them is not set, the process exits.
  */
 export async function createTarget({ embedded = false }: { embedded?: boolean } = {}): Promise<Target> {
   const { DATABASE_URL, REDIS_URL } = process.env;

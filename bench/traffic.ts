@@ -42,7 +42,10 @@ export interface RequestSpec {
  */
 type Build = (world: World, n: number) => RequestSpec;
 
-/** The functions that build one kind of request: one function for the gateway, and one for each peer. */
+/**
+ * The functions that build one kind of request: one function for the gateway, and one for each server with which the
+ * gateway is compared (a peer).
+ */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
   /**
@@ -146,7 +149,7 @@ const gateAt =
   (world, n) =>
     ask(secret(world, n), gateQuestion, { locationId: locationId(location(n)), plate: gatePlate(n) });
 const gate = gateAt(secretOf, someLocation);
-/** Builds a request for a gate decision that sends a camera text instead of a plate. */
+/** Builds a request for a gate decision. The request contains a camera text instead of a plate. */
 const gateReading: Build = (world, n) => {
   const { plateType, plateCode, plateNumber } = gatePlate(n);
   return ask(secretOf(world, n), readingQuestion, {
@@ -247,7 +250,10 @@ const traffics: Record<string, Traffic> = {
   exact: { sides: { gateway: (world) => get(world.exactSecret, '/api/health') } },
 };
 
-/** Returns the function `build`, which builds requests of one kind for one server (the gateway or a peer). */
+/**
+ * Returns the function `build`, which builds requests of one kind for one server: the gateway, or a server with which
+ * the gateway is compared (a peer).
+ */
 export function trafficOf(
   name: string,
   side: Side,

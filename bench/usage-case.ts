@@ -12,7 +12,7 @@ import type { CaseResult } from './report.ts';
 // gate decisions.
 
 /**
- * The number of gate decisions per second that the benchmark requests. The benchmark also writes usage records: as many
+ * The number of gate decisions per second that the benchmark requests. The benchmark also writes as many usage records
  * as this number of requests per second would produce in one hour.
  */
 const requestsPerSecond = 1_000;
@@ -21,10 +21,10 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of measurements of gate decisions without the usage records, and also the number of measurements with the
- * usage records. Six measurements with the usage records and six without them are enough to compute a confidence
- * interval. After the benchmark has written the usage records, it can no longer measure gate decisions without usage
- * records.
+ * The benchmark measures gate decisions this many times while the database contains no usage records, and this many
+ * times while it contains usage records. Six measurements with the usage records and six without them are enough to
+ * compute a confidence interval. After the benchmark has written the usage records, it can no longer measure gate
+ * decisions without usage records.
  */
 const gateRounds = 6;
 
@@ -73,8 +73,8 @@ async function writeHour(
 
 /**
  * Measures how much space the usage records of one hour need in the database. `usageHour` also measures the 99th
- * percentile (p99) of the gate decision times: without the usage records, with the usage records, and while PostgreSQL
- * removes the usage records.
+ * percentile (p99) of the gate decision times in three situations: without the usage records, with the usage records,
+ * and while PostgreSQL removes the usage records.
  */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;

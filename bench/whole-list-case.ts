@@ -138,9 +138,9 @@ async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Resu
 }
 
 /**
- * Measures the response times of gate decisions in pairs of short measurements. In each pair, slow clients read long
- * lists during only one of the two measurements. The function also measures the maximum memory of the gateway in each
- * short measurement.
+ * Measures the response times of gate decisions in pairs of short measurements. In each pair of measurements, slow
+ * clients read long lists during only one of the two measurements. The function also measures the maximum memory of the
+ * gateway in each short measurement.
  */
 async function gatesBesideReaders(bench: Bench, lists: Lists) {
   const gates = async () => {

@@ -20,8 +20,8 @@ export function positive(value: string): number {
 }
 
 /**
- * Checks the value of an option that is a time, and returns the value unchanged. This check is necessary only for times
- * that the command itself uses.
+ * Checks the value of an option that is a time, and returns the value unchanged. Only options whose time the command
+ * itself uses need this check.
  */
 export function time(value: string): string {
   const fault = instantFault(value);

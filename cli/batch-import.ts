@@ -74,7 +74,7 @@ interface BatchImport<Row> {
 interface Imported {
   rows: number;
   rejected: number;
-  /** The error in writing the rejected rows of the last batch. After the import, the command shows it to the user. */
+  /** The error that occurred while writing the last batch's rejected rows. It is shown to the user after the import. */
   unsaved?: Failure;
 }
 
@@ -114,7 +114,7 @@ const linesOf = (batch: readonly FileRow[]) =>
 /** The maximum number of rejected rows that an error message lists. */
 const maxShownRows = 20;
 
-/** Creates the error for rejected rows that could not be written to a file. The error message lists these rows. */
+/** Creates the error for rejected rows that could not be written to a file. The message lists the rejected rows. */
 function unsavedFailure(
   noun: string,
   path: string,
@@ -141,8 +141,9 @@ const isStopped = Symbol('stopped');
  * presses Ctrl-C, the import stops after the current batch.
  *
  * @throws {Failure} when a batch fails, when the file has an error after the first batch, or when the user presses
- *   Ctrl-C. It also throws when the command cannot write the rejected rows of a batch that is not the last one. The
- *   error message says how many rows are imported, and with which command the user can import the remaining rows
+ *   Ctrl-C. The function also throws a `Failure` when it cannot write the rejected rows of a batch, unless this batch
+ *   is the last one. The error message says how many rows are imported, and with which command the user can import the
+ *   remaining rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
@@ -196,10 +197,10 @@ export async function importInBatches<Row extends FileRow>(
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
   /**
-   * Returns the next batch of rows. If the input is the standard input, Ctrl-C ends the wait for further rows, and the
-   * function returns `isStopped`. If the input is a file, the function reads the next batch even after Ctrl-C, because
-   * a file can be read quickly. If the file has no further rows, the import is complete, so the command does not report
-   * that the user interrupted the import.
+   * Returns the next batch of rows. If the command reads the rows from standard input, Ctrl-C ends the wait for more
+   * rows, and the function returns `isStopped`. If the input is a file, the function reads the next batch even after
+   * Ctrl-C, because a file can be read quickly. If the file has no further rows, the import is complete, so the command
+   * does not report that the user interrupted the import.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
@@ -218,8 +219,8 @@ export async function importInBatches<Row extends FileRow>(
 
   /**
    * Appends the rejected rows of a batch to the file in which the command collects all rejected rows. If the function
-   * cannot write the rejected rows to their file, it stores the error instead of throwing it. At the end, the command
-   * shows this error together with the number of imported rows.
+   * cannot write the rejected rows to their file, it stores the error instead of throwing it. At the end of the import,
+   * the command shows this write error together with the number of imported rows.
    */
   async function save(rejected: readonly RejectedRow<Row>[]): Promise<void> {
     imported.rejected += rejected.length;

@@ -47,8 +47,8 @@ export interface GraphAnswer<Data> {
 
 /**
  * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format). A
- * server other than the gateway, such as a proxy, can also send JSON with a member `errors`. In the JSON of such a
- * server, the member `errors` is not a list of GraphQL errors.
+ * server other than the gateway, such as a proxy, can also send JSON with a member `errors`. In the JSON of a server
+ * other than the gateway, the member `errors` is not a list of GraphQL errors.
  */
 function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
   if (typeof body !== 'object' || body === null) return false;

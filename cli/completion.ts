@@ -45,8 +45,9 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
 }
 
 /**
- * Maps the name of an option to the list of its allowed values, for all options that have such a list. The map contains
- * the options of all `pms` commands. Options with the same name have the same allowed values in all commands.
+ * Returns a map from the name of each command-line option to the list of its allowed values. Options without such a
+ * list are not in the map. The map contains the options of all `pms` commands. Options with the same name have the same
+ * allowed values in all commands.
  */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>

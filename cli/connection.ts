@@ -23,9 +23,10 @@ interface GatewayAnswer {
 export interface Connection {
   /**
    * Sends a request. `send` sends a request again only if the gateway refused the request because of a limit, such as
-   * the rate limit. A request that the gateway refuses because of a limit changes no data. The response to such a
-   * refused request has status 429, or contains the GraphQL error `RATE_LIMIT_EXCEEDED` for every field. Before a
-   * retry, `send` waits for the time in the response header `Retry-After`, or for one second without this header.
+   * the rate limit. A request that the gateway refuses because of a limit changes no data. When the gateway refuses a
+   * request because of a limit, the response has status 429, or contains the GraphQL error `RATE_LIMIT_EXCEEDED` for
+   * every field. Before a retry, `send` waits for the time in the response header `Retry-After`, or for one second
+   * without this header.
    *
    * @param path the path and query of the request, which `send` appends to the path of the gateway's address
    * @param stopping an AbortSignal that interrupts the pause after a rate limit error; `send` then throws an AbortError
@@ -94,9 +95,9 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
 ];
 
 /**
- * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. The
- * gateway can also refuse a request because of a limit, but send the status 200. For example, this happens when a
- * change has waited too long for earlier changes of its location (docs/rate-limits.md).
+ * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`.
+ * When the gateway refuses a request because of a limit, it can also send the status 200. For example, the status is
+ * 200 when a change has waited too long for earlier changes of its location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === tooManyRequests) {

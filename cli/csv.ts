@@ -88,7 +88,7 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: nu
 interface CsvRecord {
   line: number;
   /**
-   * The fields of the CSV row. The name of each property is the name of a column, and its value is the field in this
+   * The fields of the CSV row. Each property has the name of a CSV column, and its value is the row's field in this
    * column. A CSV field without quotes becomes null if it is empty.
    */
   fields: Record<string, string | null>;

@@ -5,8 +5,8 @@ import type { RestCall } from './rest-client.ts';
 import { shellCommands } from './shell-words.ts';
 
 /**
- * The curl options that the command reads, because these options change the request. Some of these curl options have a
- * short form.
+ * The curl options that `pms translate` reads, because these options change the request. Some of these curl options
+ * have a short form.
  */
 const meaningful = {
   request: { type: 'string', short: 'X' },

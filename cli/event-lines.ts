@@ -78,7 +78,7 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
 /**
  * Returns the reason why a parking event is malformed, or `undefined` when the event is well-formed. `pms` checks the
  * form of each parking event, because one malformed event would make the whole GraphQL request fail. `pms` checks only
- * the form; the gateway checks all other rules for parking events.
+ * the form of a parking event; the gateway checks all other rules for parking events.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };

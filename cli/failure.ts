@@ -24,8 +24,8 @@ export const exitCode = {
 } as const;
 
 /**
- * Details of a `Failure`. A command uses these details to react to the failure, for example to decide whether to retry
- * a request.
+ * Details of a `Failure`. A command uses these details of a failed response to react to the failure, for example to
+ * decide whether to retry a request.
  */
 interface FailedAnswer {
   /** The error code in the response. */

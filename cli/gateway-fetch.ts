@@ -45,7 +45,7 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
 }
 
 /**
- * The pauses before the first six retries of a request, in seconds. After the sixth retry, each pause is 30 seconds.
+ * The pauses before the first six retries of a request, in seconds. The pause before each later retry is 30 seconds.
  */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
@@ -62,8 +62,8 @@ export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * The longest pause before a retry, in seconds: one hour, which is the longest window of a rate limit. Without a
- * maximum, a server could request a pause of more than 24 days. A Node.js timer of more than 24 days ends immediately.
+ * The longest pause before a retry, in seconds: one hour, which is the longest window of a rate limit. Without this
+ * maximum, a server could make pms pause for more than 24 days. A Node.js timer of more than 24 days ends immediately.
  */
 const maxRetryAfterSeconds = 3600;
 

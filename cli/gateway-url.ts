@@ -26,7 +26,7 @@ export function requireGatewayUrl(url: string): void {
  * at the end of the address, because users also give the URL of the GraphQL endpoint.
  *
  * @param gateway the address of the gateway
- * @param path the path and query of the request, such as `/graphql`, without the path in the gateway's address
+ * @param path the path and query of the request, such as `/graphql`, relative to the address of the gateway
  */
 export function requestUrl(gateway: string, path: string): URL {
   const address = new URL(gateway);

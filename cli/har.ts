@@ -66,8 +66,8 @@ function callOf(entry: unknown, entryPath: string): RestCall | undefined {
   const method = textAt(`${at}.method`, request.method);
   const url = textAt(`${at}.url`, request.url);
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // The command skips requests with the method OPTIONS (CORS preflight). The browser itself, and not the recorded
-  // program, sends these preflight requests.
+  // The command skips requests with the method OPTIONS (CORS preflight). The browser itself sends CORS preflight
+  // requests; the program whose requests the HAR file contains does not send them.
   if (!path || method === 'OPTIONS') return undefined;
   // Some programs write null into the HAR file for a part that a request does not have.
   const { text } = objectAt(`${at}.postData`, request.postData ?? {});

@@ -57,7 +57,7 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
 /**
  * Finds the rows that repeat the plate of an earlier row of the file. The gateway finds repeated plates only within one
  * request, and a long file needs several requests. If an earlier row was rejected as invalid, the function accepts a
- * later row with the same plate, as the gateway does.
+ * later row with the same plate. The gateway follows the same rule.
  */
 function createRepetitionCheck() {
   const lineOfPlate = new Map<string, number>();
@@ -82,8 +82,8 @@ function createRepetitionCheck() {
     /**
      * Returns the final result for a row that the command has sent: the reason why the row was rejected, or undefined
      * if the gateway accepted the row. If the row repeats the plate of an earlier row, the gateway's message contains
-     * the index of the earlier row in the request. The function returns a different message, which contains the line of
-     * the earlier row in the file.
+     * the index of the earlier row in the request. Instead of the gateway's message, the function returns a message
+     * with the line number of the earlier row in the file.
      *
      * @param error the error that the gateway returned for the row
      */
@@ -101,8 +101,9 @@ type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 /**
  * Yields the rows that come after a given line of a file. The function marks a row as rejected if the row is malformed,
  * or if the row repeats the plate of a row of an earlier request. The command does not send rejected rows to the
- * gateway. If `isInGateway` is false, the function treats the valid rows up to the given line as imported. If
- * `isInGateway` is true, the gateway can tell which rows up to the given line it has already imported.
+ * gateway. If `isInGateway` is false, the function also rejects a row that repeats the plate of a valid row up to the
+ * given line. If `isInGateway` is true, the gateway has already imported the valid rows up to the given line, and
+ * itself rejects the rows that repeat their plates.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,
@@ -144,8 +145,8 @@ async function* onlyBatch(
 }
 
 /**
- * Returns the name of the new file to which a continued import writes its rejected rows. The name of this file contains
- * a line number, so that the continued import does not overwrite the rejected rows of the first import.
+ * Returns the name of the new file to which a continued import writes its rejected rows. The file name contains a line
+ * number, so that the continued import does not overwrite the file with the rejected rows of the first import.
  */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 
@@ -185,8 +186,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         dryRun,
       },
       // After a failure of the gateway, the command sends only dry runs, UPSERT imports and REPLACE imports again. If
-      // the response to a CREATE import was lost, the gateway may already have imported the rows. The gateway would
-      // then reject all rows of a retry as duplicates.
+      // the response to a CREATE import was lost, the gateway may already have imported the rows. If the command
+      // then sent the import again, the gateway would reject all rows that it has already imported as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;

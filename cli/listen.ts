@@ -18,20 +18,21 @@ import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
 /**
- * The time limit for the response of a webhook receiver, in milliseconds. When the gateway itself posts webhook
- * messages to a receiver, it uses the same time limit.
+ * The time limit for the response of a webhook receiver, in milliseconds. The gateway uses the same time limit as `pms
+ * listen` when it posts webhook messages to a receiver itself.
  */
 const receiverTimeoutMs = 15_000;
 /**
- * The duration of the lease of each message that `pms listen` pulls, in seconds. If `pms listen` has not acknowledged a
- * message when the lease ends, the gateway offers the message again.
+ * The duration of the lease of each message that `pms listen` pulls, in seconds. The lease is the time in which `pms
+ * listen` must acknowledge a webhook message. If the lease ends without an acknowledgement, the gateway offers the
+ * message again.
  */
 const leaseSeconds = 60;
 /**
- * How long `pms listen` forwards the webhook messages that it has pulled with one request, in milliseconds. After this
- * time, `pms listen` pulls messages again. When the leases of the pulled messages have only 30 seconds left (twice
- * `receiverTimeoutMs`), `pms listen` stops forwarding them. The receiver can therefore respond to the last forwarded
- * message before the lease of this message ends.
+ * How long `pms listen` forwards the webhook messages that it has pulled with one request, in milliseconds. After
+ * `forwardForMs` milliseconds, `pms listen` pulls webhook messages again. When only 30 seconds (twice
+ * `receiverTimeoutMs`) remain to acknowledge the pulled messages, `pms listen` stops forwarding them. The receiver can
+ * therefore respond to the last forwarded message while `pms listen` can still acknowledge this message.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */
@@ -65,7 +66,10 @@ interface ReceiverAnswer {
 
 const isAccepted = ({ status }: ReceiverAnswer) => status !== null && status >= 200 && status < 300;
 
-/** Posts a message to the receiver, with the same headers that the gateway sends in push delivery. */
+/**
+ * Posts a webhook message to the receiver, with the same headers that the gateway sends when it delivers the message
+ * itself.
+ */
 async function forward(
   url: string,
   { headers, body }: MessageFieldsFragment,

@@ -29,7 +29,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Calls `work` again after each temporary failure until `work` succeeds. Before each repeated call, the function waits
- * for the time in the response header `Retry-After`, or for up to 30 seconds without this header.
+ * for the time in the response header `Retry-After`, or for up to 30 seconds if the response has no such header.
  *
  * @param signal an AbortSignal that ends the current pause between two calls. After `signal` is aborted, `work` is
  *   called at most once more
@@ -55,12 +55,12 @@ export async function untilItSucceeds<Result>(
 
 /**
  * Receives notices of changes from a GraphQL subscription in the background. The function `next` waits for the next
- * notice. If no notice arrives, `next` returns when the next poll is due. The caller can thus also find changes whose
- * notices were lost.
+ * notice of a change. If no notice arrives, the function `next` returns when the next request for changes (poll) is
+ * due. The caller can thus also find changes whose notices were lost.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
- * @param signal an AbortSignal that ends the stream and all pauses. If the caller fails, it must abort this signal,
- *   because an open stream keeps the process running
+ * @param signal an AbortSignal that ends the subscription stream and all pauses. If the caller fails, it must abort
+ *   this signal, because an open subscription stream keeps the process running
  */
 export function followNotices(
   { output }: Session,
@@ -99,8 +99,8 @@ export function followNotices(
         }
         isConnected = false;
         // A call of the function `notice` ends the pause of the command, and the command then immediately polls for
-        // changes. If the gateway refused the stream because of the API key, the gateway also refuses the poll for the
-        // same reason. The command then shows this reason to the user.
+        // changes. If the gateway refused the subscription stream because of the API key, the gateway also refuses the
+        // next request for changes (poll) for the same reason. The command then shows this reason to the user.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

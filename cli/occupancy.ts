@@ -18,9 +18,9 @@ const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
 /**
- * Returns the time at which the vehicles were counted. If the command sends the same occupancy count again after a
- * failure, this time tells the gateway that it is the same count. The command therefore always sends the time of the
- * occupancy count. If the user has not given a time, the command sends the current time.
+ * Returns the time at which the vehicles were counted. If the command repeats a request after a failure, the gateway
+ * uses the time of the count to notice that both requests contain the same occupancy count. The command therefore always
+ * sends the time of the occupancy count. If the user has not given a time, the command sends the current time.
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 

@@ -18,11 +18,11 @@ export interface Output {
   /** Shows one object with its complete identifiers, as JSON or as a table with one line for each property. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
   /**
-   * Shows a list of objects. A table has one row for each object. In a table, the property `id` appears as a short
-   * identifier.
+   * Shows a list of objects. A table has one row for each object. In a table, the property `id` shows only the last
+   * characters of the identifier.
    *
-   * @param options.fullIds true to show complete identifiers, because the commands for these objects do not accept
-   *   short identifiers
+   * @param options.fullIds true to show complete identifiers, because the commands for these objects accept only
+   *   complete identifiers
    */
   many<Value extends object>(
     values: readonly Value[],
@@ -45,8 +45,8 @@ export interface Output {
 }
 
 /**
- * The columns of a table; each key of this object is the title of a column. For each column, the value is either the
- * name of a property, or a function that returns the content of the column's cells.
+ * The columns of a table; each key of this object is the title of a column. The value of each key is either the name of
+ * the property that the column shows, or a function that returns the content of a cell.
  */
 type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: Value) => unknown)>>;
 

@@ -23,7 +23,7 @@ export async function* itemsOf<Node>(
   } while (after);
 }
 
-/** Reads the first items of a list, and returns them; also returns whether the list has more items. */
+/** Reads the first items of a list. Returns these items, and whether the list has more items. */
 export async function firstItemsOf<Node>(
   limit: number,
   fetchPage: (first: number, after: string | null) => Promise<Page<Node>>,

@@ -19,7 +19,10 @@ export interface Comparison {
  * HTTP status changes during a comparison, the data has changed too much, and `pms parity` makes another attempt.
  */
 const maxAttempts = 3;
-/** Maps each HTTP status with which no comparison is possible to the reason that the command shows to the user. */
+/**
+ * Maps an HTTP status to the reason why `pms parity` cannot compare responses with this status. The command shows the
+ * reason to the user.
+ */
 const obstacles = new Map([
   [405, 'the gateway does not allow GET for this path (405)'],
   [410, 'the route is currently switched off (410)'],
@@ -88,7 +91,8 @@ async function readFromGraph(
 
 /**
  * Returns the body of a REST response without its request id, so that two responses can be compared. If the GraphQL
- * response has only the first items of a list, the function shortens the REST list to the same length.
+ * response contains only the first items of a list, the function removes the later items from the list in the REST
+ * response.
  */
 function comparable(body: unknown, { items, isCut }: Shown): unknown {
   if (!isObject(body)) return body;

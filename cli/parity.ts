@@ -61,8 +61,8 @@ interface ParityOptions {
 }
 
 /**
- * Returns the REST routes with the method GET that the API key has used. The REST routes that the API key has used most
- * often come first.
+ * Returns the REST routes with the method GET that the API key has used. The returned list starts with the REST route
+ * that the API key has used most often.
  */
 async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to'>): Promise<UsedRead[]> {
   const from =
@@ -91,9 +91,9 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
 
 /**
  * Returns the ids of locations in the scope of the API key. If the API key may read the list of locations, the function
- * takes the ids from this list. If the API key may read only statuses, the function takes the ids from the statuses of
- * the locations. If the API key may read neither locations nor statuses, the function takes the ids from the scope of
- * the API key.
+ * takes the location ids from this list. If the API key may read only the statuses of locations, the function takes the
+ * location ids from these statuses. If the API key may read neither locations nor their statuses, the function takes
+ * the location ids from the scope of the API key.
  */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
@@ -167,7 +167,7 @@ async function compareReads(
   return rows;
 }
 
-/** Returns the text that the table shows for the result of a comparison. */
+/** Returns the text that `pms parity` shows in its table for the result of a comparison. */
 const resultText = ({ differences, obstacle }: Row) =>
   obstacle
     ? `not compared: ${obstacle}`

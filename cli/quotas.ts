@@ -23,8 +23,8 @@ const enforcements = choicesOf(QuotaEnforcement);
 type Enforcement = (typeof enforcements)[number];
 
 /**
- * The columns of a CSV file with quotas of references (such as apartments). If the field `enforcement` of a row is
- * empty, the quota has the enforcement HARD.
+ * The columns of a CSV file with quotas of references (such as apartments). If the column `enforcement` is empty in a
+ * row of the file, the quota of this row has the enforcement HARD.
  */
 const fileColumns = ['referenceId', 'inside', 'enforcement'] as const;
 

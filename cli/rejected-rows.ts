@@ -6,8 +6,8 @@ import { openPrivateFile } from './replace-file.ts';
 import type { Source } from './source.ts';
 
 /**
- * Calls the function `find` to read the properties of a file, and returns these properties. Returns undefined if the
- * file does not exist, cannot be read, or is not a regular file.
+ * Calls the function `find`, which reads the properties of a file, and returns these properties. Returns undefined if
+ * the file does not exist, cannot be read, or is not a regular file.
  */
 function regularFile(find: () => BigIntStats | undefined): BigIntStats | undefined {
   try {

@@ -1,13 +1,13 @@
 // If a request body exceeds one of the limits in docs/rate-limits.md, the gateway refuses the whole request, even if
-// only one row of the request is too large. The command line therefore keeps its requests within the limits.
-// test/limits/client-limits.test.ts compares these limits with the limits of the gateway.
+// only one row of the request is too large. The command line therefore keeps its requests within limits of its own.
+// test/limits/client-limits.test.ts compares the limits of the command line with the limits of the gateway.
 
 /** The maximum length of a text in a request: its number of characters in JSON, including the quotes. */
 const maxTextCharacters = 32_768;
 
 /**
- * The maximum number of JSON values in all rows of a request. The gateway accepts 400,000 values in a request body, but
- * the body also contains values outside the rows.
+ * The maximum number of JSON values in all rows of a request. The gateway accepts 400,000 JSON values in a request
+ * body, and some of these values do not belong to the rows.
  */
 const maxValues = 399_000;
 
@@ -30,7 +30,8 @@ export function createRequestSize() {
   let bytes = 0;
   return {
     /**
-     * Adds a row to the request. Returns whether the request with this row is still within the limits of the gateway.
+     * Adds the size of a row to the size of the request. Returns true if the request, including this row, is still
+     * within the limits of the gateway.
      */
     add(row: unknown): boolean {
       values += countValues(row);

@@ -48,7 +48,7 @@ export interface RestClient {
 const twinMediaType = 'application/graphql-request+json';
 /**
  * The headers with which the client tells the gateway that it sends a REST request only to compare REST with GraphQL.
- * The usage records do not count a request with these headers as a use of the REST endpoint.
+ * The usage records do not count a request that has these headers as a use of the REST endpoint.
  */
 const comparison = { 'X-Request-Purpose': 'parity' };
 /**
@@ -78,9 +78,9 @@ export function createRestClient(connection: Connection): RestClient {
   };
 
   /**
-   * Sends a harmless request, in order to check whether the gateway can translate a REST request to a GraphQL request.
-   * A gateway before version 1.6.0 cannot translate a REST request to a GraphQL request. It would execute the REST
-   * request instead.
+   * Sends a harmless request, in order to check whether the gateway can convert a REST request to the equivalent
+   * GraphQL request. A gateway before version 1.6.0 cannot convert a REST request to a GraphQL request, and would
+   * execute the REST request instead.
    */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;

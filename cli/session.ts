@@ -34,7 +34,7 @@ const standardInput = 0;
 
 /**
  * Reads the API key as text from an environment variable, a file or the standard input. For error messages, the field
- * `name` of the result says where the text comes from: an environment variable, a file or the standard input.
+ * `name` of the result names the source of the text: the environment variable, the file or the standard input.
  */
 function readKeyText(
   keyFile: string | undefined,
@@ -76,9 +76,9 @@ export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 
 /**
- * Opens the session with which a command calls the gateway. The API key comes from an environment variable or a file.
- * The API key never comes from a command-line argument, because all users of the machine can see the arguments of a
- * process.
+ * Creates the session object with which a command sends requests to the gateway. The API key comes from an environment
+ * variable or a file. The API key never comes from a command-line argument, because all users of the machine can see
+ * the arguments of a process.
  *
  * @throws {Failure} when there is no API key, or when the API key or the URL of the gateway is invalid
  */

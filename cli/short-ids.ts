@@ -1,7 +1,7 @@
 /**
- * The minimum length of a short identifier. A short identifier consists of the last characters of an identifier,
- * because the last characters are random. The first characters of an identifier encode the time of its creation. All
- * rows of an import can have the same creation time.
+ * The minimum number of characters of a short identifier, which is the end of a complete identifier. A short identifier
+ * consists of the last characters of an identifier, because the last characters are random. The first characters of an
+ * identifier encode the time of its creation. All rows of an import can have the same creation time.
  */
 const fewestCharacters = 8;
 
@@ -12,8 +12,8 @@ const endOfUuid = new RegExp(`^[0-9a-f-]{${fewestCharacters},35}$`, 'i');
 export const isId = (text: string) => uuid.test(text);
 
 /**
- * Whether `text` is a short identifier of the object with the identifier `id`. A short identifier is the end of the
- * complete identifier.
+ * Whether `text` is the short identifier of an object whose complete identifier is `id`. A short identifier is the end
+ * of the complete identifier.
  */
 export const isShortFor = (text: string, id: string) =>
   endOfUuid.test(text) && id.toLowerCase().endsWith(text.toLowerCase());

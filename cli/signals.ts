@@ -31,10 +31,10 @@ export function onFirstSignal(stop: Stop): () => void {
 }
 
 /**
- * Stops the running command in the same way as the first SIGTERM. `pms` calls `stopCommand` when its own output is
- * closed. A single Ctrl-C can both close the output and send a SIGINT to the process, and this SIGINT must not end the
- * process. After a call of `stopCommand`, the process therefore ignores one SIGINT or SIGTERM, and the next signal ends
- * the process.
+ * Stops the running command in the same way as the first SIGTERM. `pms` calls `stopCommand` when it can no longer write
+ * its output, for example because the output pipe is closed. A single Ctrl-C can both close the output and send a
+ * SIGINT to the process, and this SIGINT must not end the process. After a call of `stopCommand`, the process therefore
+ * ignores one SIGINT or SIGTERM, and the next signal ends the process.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

@@ -17,9 +17,9 @@ export interface Subscriber {
   /**
    * Yields the results of a subscription until the stream ends.
    *
-   * @param options.onConnected a function that is called as soon as the stream is open. After the call of this
-   *   function, no result of the subscription is lost
-   * @param options.signal an AbortSignal that ends the stream. After this signal has aborted, the function throws a
+   * @param options.onConnected a function that is called as soon as the stream is open. After the call of
+   *   `onConnected`, the stream delivers every new result of the subscription
+   * @param options.signal an AbortSignal that ends the stream. After `signal` has aborted, the function throws a
    *   temporary `Failure`, as after a broken connection
    * @throws {Failure} when the stream cannot be opened, breaks or ends. If a retry may succeed, the `Failure` is
    *   temporary
@@ -38,7 +38,7 @@ interface StreamOptions {
 }
 
 /**
- * If a stream delivers no data for this number of milliseconds, `pms` treats the connection as lost. A working gateway
+ * If a stream delivers no data for `maxSilenceMs` milliseconds, `pms` treats the connection as lost. A working gateway
  * writes to an open stream at least every 12 seconds.
  */
 const maxSilenceMs = 40_000;

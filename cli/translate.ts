@@ -21,8 +21,8 @@ const twinText = (call: RestCall, { query, variables }: Twin) =>
 
 /**
  * Returns the text in which `pms` searches for REST requests to translate. If `source` is a curl command, the function
- * returns `source`. Otherwise, `source` is the path of a file, or `-` for the standard input, and the function reads
- * the text from this input.
+ * returns `source`. If `source` is not a curl command, it is the path of a file, or `-` for the standard input. The
+ * function then reads the text from this file or from the standard input.
  */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(textOf(openSource(source, streams)));
@@ -41,8 +41,8 @@ function callsOf(source: string): Recording {
 }
 
 /**
- * Shows the equivalent GraphQL request of each REST request. If the gateway rejects a REST request, the function shows
- * the error message of the gateway instead.
+ * Shows, for each REST request, the equivalent GraphQL request. If the gateway rejects a REST request, the function
+ * shows the gateway's error message instead of a GraphQL request.
  *
  * @returns the number of REST requests that the gateway rejected
  */

@@ -8,7 +8,7 @@ import type { FeedEntry } from './whitelist-feed.ts';
 
 /**
  * A local copy of the whitelist of a location. In a copy of a whitelist, the cursor is a position in the whitelist
- * feed. The copy contains all changes of the whitelist before this position.
+ * feed. The whitelist copy contains all changes that come before this position in the whitelist feed.
  */
 export interface WhitelistCopy {
   locationId: string;

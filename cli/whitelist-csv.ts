@@ -9,9 +9,9 @@ const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
 /**
  * If a CSV file has no column `hours`, an import does not change the weekly hours of the whitelist entries in the file.
- * An empty field in the column `hours` deletes the weekly hours of a whitelist entry. The column `maxEntries` works in
- * the same way as the column `hours`: without this column, an import does not change the values, and an empty field
- * deletes a value.
+ * An empty field in the column `hours` deletes the weekly hours of a whitelist entry. The column `maxEntries` works
+ * like the column `hours`: without this column, an import changes no entry limit, and an empty field deletes the entry
+ * limit.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
@@ -30,8 +30,8 @@ export interface Row {
   /** The fields of the CSV row as unparsed texts. */
   fields: Record<string, string | null>;
   /**
-   * The whitelist entry that the row describes. If the field `hours` or `maxEntries` of the row is malformed, `entry`
-   * does not contain this field.
+   * The whitelist entry that the CSV row describes. If the CSV field `hours` or `maxEntries` of the row is malformed,
+   * the object `entry` does not contain this field.
    */
   entry: WhitelistEntryInput;
   /**
@@ -42,15 +42,15 @@ export interface Row {
 }
 
 /**
- * The functions that parse the fields `hours` and `maxEntries` of a CSV row. These functions do not get empty fields,
- * because an empty field of a CSV row means null.
+ * The functions that parse the fields `hours` and `maxEntries` of a CSV row. The caller never passes an empty field to
+ * these functions, because an empty field of a CSV row means null.
  */
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
     if (!/^\d+$/.test(text)) throw new TypeError('Must be a whole number');
-    // A GraphQL integer is at most 2147483647. If one CSV row contained a larger number, the gateway would reject the
-    // whole request, including the valid rows.
+    // A GraphQL integer is at most 2147483647. If one CSV row contained a number above this maximum, the gateway would
+    // reject the whole request, including the valid rows.
     if (Number(text) > GRAPHQL_MAX_INT) throw new TypeError(`Must be ${GRAPHQL_MAX_INT} or less`);
     return Number(text);
   },
@@ -88,7 +88,7 @@ export const fieldsOf = (entry: EntryFieldsFragment) => ({
  * Reads a whitelist from CSV. In an optional column, an empty field is read as null, and empty quotes are read as an
  * empty text.
  *
- * @throws {Failure} when the file cannot be read, or is not valid
+ * @throws {Failure} when the file cannot be read, or when its content is not valid
  */
 export async function* readRows(source: Source): AsyncGenerator<Row> {
   const columns = { required, optional: [...optional, ...kept], ignored: rejectionColumns };

@@ -2,8 +2,8 @@ import type { Client } from './client.ts';
 import { ChangesDocument, type ChangesQuery } from './generated/operations.ts';
 
 /**
- * The maximum number of changes on one page of the whitelist feed. Even a page with 5,000 changes costs only one rate
- * limit point.
+ * The maximum number of changes on one page of the whitelist feed. Even a page with 5,000 whitelist changes costs only
+ * one rate limit point.
  */
 const pageSize = 5_000;
 
@@ -14,10 +14,11 @@ export type FeedPage = NonNullable<ChangesQuery['whitelistChanges']>;
 export type FeedEntry = FeedPage['upserts'][number];
 
 /**
- * Yields one page of a whitelist's feed after another, until there are no more changes.
+ * Yields the pages of changes of a whitelist one after the other, until there are no more changes.
  *
  * @param options.withUses whether each whitelist entry on the pages contains how often its vehicle has entered
- * @param after the cursor of the last feed page that the client has processed; null to read the whole whitelist
+ * @param after the cursor of the last page of whitelist changes that the client has processed; null to read the whole
+ *   whitelist
  */
 export async function* feedPages(
   client: Client,

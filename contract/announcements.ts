@@ -2,8 +2,8 @@ import type { BreakingChange } from './breaking-change.ts';
 
 /**
  * Returns the paths of the breaking changes that the changelog announces. The section `Unreleased` of the changelog
- * announces breaking changes in list items that start with `**Breaking:**`. Each code span in a list item of this form
- * is the path of a breaking change.
+ * announces breaking changes in list items that start with `**Breaking:**`. Each code span in a list item that starts
+ * with `**Breaking:**` is the path of a breaking change.
  */
 export function announcedPaths(changelog: string): string[] {
   const unreleased = /^## Unreleased$([\s\S]*?)(?=^## )/m.exec(`${changelog}\n## `)?.[1] ?? '';

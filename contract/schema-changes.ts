@@ -23,7 +23,8 @@ interface Comparison {
 
 /**
  * The JSON Schema keywords that limit a value. `loosened` is the direction in which a limit moves when the JSON Schema
- * allows more values. For a maximum, the direction is `up`; for a minimum, the direction is `down`.
+ * allows more values. If the keyword sets a maximum, `loosened` is `up`; if the keyword sets a minimum, `loosened` is
+ * `down`.
  */
 const bounds = [
   { keyword: 'maxLength', loosened: 'up' },
@@ -33,8 +34,8 @@ const bounds = [
 ] as const;
 
 /**
- * Compares two JSON Schemas, and returns the differences that break clients. The comparison supports `allOf`, but no
- * other keyword that combines schemas, such as `anyOf`.
+ * Compares two JSON Schemas, and returns the differences that break clients. The comparison of two JSON Schemas
+ * supports the keyword `allOf`, but no other keyword that combines schemas, such as `anyOf`.
  */
 export function schemaChanges(comparison: Comparison): BreakingChange[] {
   const { path, direction, released, current } = comparison;
@@ -51,8 +52,8 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
 
 /**
  * Compares the old and the new type of a value, and returns a breaking change if clients cannot handle the new type. A
- * change of type breaks a client if the gateway no longer accepts the type that the client sends. A change of type also
- * breaks a client if a response contains a type that the client does not expect, such as null.
+ * change of type breaks a client if the gateway no longer accepts the type that the client sends. A change of the type
+ * in a response breaks a client if the new type allows a value that the client does not expect, such as null.
  */
 function typeChanges(
   path: string,

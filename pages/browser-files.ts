@@ -45,8 +45,8 @@ async function load(): Promise<BrowserFiles> {
 let loaded: Promise<BrowserFiles> | undefined;
 
 /**
- * Loads the built files into memory when a client requests the first web page. A gateway that serves no web pages
- * therefore uses less memory.
+ * Loads the built files into memory when a client requests the first web page. If no client requests a web page, the
+ * gateway therefore uses less memory.
  */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {

@@ -11,8 +11,8 @@ const target = fileURLToPath(new URL('../dist/pages/', import.meta.url));
 const docs = new URL('../docs/', import.meta.url);
 
 /**
- * All pages of the guide for moving to GraphQL except its first page. They are in the order in which the table on the
- * first page lists them.
+ * All pages of the guide for moving to GraphQL except its first page. The pages are in the same order as in the table
+ * on the first page.
  */
 const guidePages = ['programs', 'companies', 'locations', 'whitelist', 'residents'];
 
@@ -127,8 +127,8 @@ const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
  * The name of each built file contains a hash. For each built file, this object maps the file name without the content
- * hash to the file name with the content hash. For a file that several scripts share (`part.…`), the object has the
- * file name with the hash as the key and as the value.
+ * hash to the file name with the content hash. For a file that several scripts share (`part.…`), the key and the value
+ * in this object are both the file name with the hash.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

@@ -16,7 +16,7 @@ const schemaFile = new URL('schema.prisma', import.meta.url);
 const EMPTY_DIFF = '-- This is an empty migration.';
 
 /**
- * Compares the tables that the migrations create with the tables in schema.prisma.
+ * Compares two sets of tables: the tables that the migrations create, and the tables in schema.prisma.
  *
  * @returns the SQL statements that a new migration needs; an empty text when the migrations agree with schema.prisma
  */

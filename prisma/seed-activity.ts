@@ -14,16 +14,16 @@ const dayMs = 24 * hourMs;
 const pastDays = 7;
 
 /**
- * The difference between the local time in Dubai and UTC, in milliseconds. The difference is constant, because Dubai
- * has no daylight saving time.
+ * The difference between the local time in Dubai and UTC, in milliseconds. The difference between the time in Dubai and
+ * UTC is constant, because Dubai has no daylight saving time.
  */
 const offsetMs = 4 * hourMs;
 
 /**
- * For a demo vehicle that is inside at the first start of the gateway: its last completed stay ended at least this
- * number of milliseconds before that start. A demo vehicle that is inside began its current stay less than 12 hours
- * before the first start of the gateway. The last completed stay and the current stay of a demo vehicle therefore do
- * not overlap.
+ * The minimum time in milliseconds between the end of a demo vehicle's last completed stay and the first start of the
+ * gateway. It applies to vehicles that are inside at this start. A demo vehicle that is inside began its current stay
+ * less than 12 hours before the first start of the gateway. The last completed stay and the current stay of a demo
+ * vehicle therefore do not overlap.
  */
 const pauseMs = 12 * hourMs;
 
@@ -47,8 +47,8 @@ interface Rhythm {
 }
 
 /**
- * A group of vehicles that enter and leave at similar times. When the gateway starts for the first time, `inside` of
- * these vehicles are inside their location.
+ * A group of vehicles that enter and leave at similar times. The property `inside` is the number of vehicles of the
+ * group that are inside their location when the gateway starts for the first time.
  */
 export interface DemoGroup {
   vehicles: readonly DemoVehicle[];

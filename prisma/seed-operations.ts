@@ -114,7 +114,7 @@ const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) *
 
 /**
  * Returns the demo usage of each API key in the past days, as rows of the table `UsageTotal`. The running gateway adds
- * the totals of real requests to the same table.
+ * the totals of real requests to the table `UsageTotal`, too.
  */
 export function usageTotals(uses: readonly DemoUse[], now: number): UsageTotal[] {
   const lastHour = Math.floor(now / hourMs) * hourMs - hourMs;

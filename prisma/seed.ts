@@ -183,8 +183,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The demo data has a second API key, for a resident portal. The gateway never shows the secret of the resident
-  // portal's API key, because this API key exists only to show the usage totals of a second client.
+  // The demo data has a second API key, for a resident portal. The API key of the resident portal exists only to show
+  // the usage totals of a second client, so the gateway never shows the secret of this key.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

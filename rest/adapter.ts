@@ -74,9 +74,9 @@ export function createRouteHandler(
   }
 
   /**
-   * Closes the client's connection when a response cannot be completed, and records the error. When the response breaks
-   * off, the gateway has already logged and counted this request as a request with status 200. Returns false if there
-   * is no connection to close.
+   * Closes the client's connection when a response cannot be completed, and records the error. When a response fails
+   * after its start, the gateway has already logged and counted the request with status 200. Returns false if there is
+   * no connection to close.
    */
   function breakOff(error: unknown, context: Context): boolean {
     const { code, message } = maskError(error, context);
@@ -194,13 +194,13 @@ function pageOf({
  * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. Returns `undefined` if
  * the GraphQL operation has no variable `input`. The function removes unknown fields of the request body
  * (docs/contract.md#unknown-body-fields), because GraphQL would reject them. The GraphQL resolver later validates the
- * values of the known fields. A request body that is not a JSON object causes `VALIDATION_ERROR`. This function itself
- * validates the request body in two cases:
+ * values of the known fields. A request body that is not a JSON object causes `VALIDATION_ERROR`. The created function
+ * itself checks the values in the request body in two cases:
  *
- * - An identifier in the body is a number. GraphQL itself would accept a number as the value of an identifier.
+ * - An identifier in the request body is a number. GraphQL itself would accept a number as the value of an identifier.
  * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains a number that JavaScript
  *   cannot represent exactly. The JSON text of the equivalent GraphQL request would contain a different number than the
- *   body, or null instead of a number such as 1e400.
+ *   body of the REST request, or null for a number such as 1e400.
  */
 function createGraphBody({
   plan,
@@ -265,8 +265,8 @@ function renamed({ message, code, details }: ServiceError, names: ReadonlyMap<st
 
 /**
  * Returns the response headers for a list that has an entity tag. The header `Cache-Control` allows only a private
- * cache to store the list, such as the cache of a browser. Before each use of the stored list, the cache must ask the
- * gateway whether the list has changed.
+ * cache to store the list, such as the cache of a browser. Before a cache uses its stored list, it must ask the gateway
+ * whether the list has changed.
  */
 function validatorHeaders(tag: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {

@@ -3,9 +3,9 @@ import { errorAnswer } from './envelope.ts';
 import { type Route, routeName, routes } from './routes.ts';
 
 /**
- * A period in which deprecated REST routes are switched off (a brownout). During a brownout, a request to a deprecated
- * route gets an error, unless the client asks for the equivalent GraphQL request. The errors during a brownout tell the
- * developers of a client that the route is deprecated.
+ * A period in which deprecated REST routes are switched off (a brownout). While a deprecated route is switched off, a
+ * request to this route gets an error, unless the client asks for the equivalent GraphQL request. The errors during a
+ * brownout tell the developers of a client that the route is deprecated.
  */
 export interface Brownout {
   start: Date;
@@ -24,8 +24,8 @@ const removedAt = new Date('2027-06-30T00:00:00Z');
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
 /**
- * Lists the deprecated REST routes. In each item, `operation` is the name that usage records contain for the deprecated
- * route, and `replacement` is the new route. A release may remove the deprecated route at the time `removedAt` or
+ * Lists the deprecated REST routes. In each item of this list, `operation` is the name of the deprecated route in usage
+ * records, and `replacement` is the new route. A release may remove the deprecated route at the time `removedAt` or
  * later.
  */
 export const deprecatedOperations = routes.flatMap((route) =>
@@ -35,9 +35,9 @@ export const deprecatedOperations = routes.flatMap((route) =>
 );
 
 /**
- * Returns false for a URL that cannot be the URL of a deprecated route, and otherwise true. The check is fast, because
- * it does not compare the URL with the path of each route. For some URLs that contain `/residents` but are not
- * deprecated, the function returns true, too.
+ * Returns true if the URL may be the URL of a deprecated route, and otherwise false. The check is fast, because it does
+ * not compare the URL with the path of each route. For some URLs that contain `/residents` but are not deprecated, the
+ * function returns true, too.
  */
 export const mayBeDeprecated = (url: string): boolean => url.includes('/residents');
 
@@ -52,7 +52,8 @@ type PathParameters = Readonly<Record<string, string>>;
 
 /**
  * Two functions that create responses or parts of responses for a deprecated route. `headers` creates the headers that
- * only responses of deprecated routes have. `brownoutAnswer` creates the error response during a brownout.
+ * only responses of deprecated routes have. While the deprecated route is switched off (a brownout), `brownoutAnswer`
+ * creates the error response.
  */
 interface Deprecation {
   headers(params: PathParameters): Record<string, string>;

@@ -13,9 +13,9 @@ export const usesFormerName = (
   ((body as Readonly<Record<string, unknown>>)[name] ?? null) === null;
 
 /**
- * Finds the fields that a client sends under their former names. For each field that the request contains under its
- * former name, the function returns the current name and the former name. An error message about an invalid field must
- * contain the field name that the client has sent, which may be the former name.
+ * Finds the renamed fields that a client sends under their former names. For each field that the request contains under
+ * its former name, the function returns the current name and the former name. An error message about an invalid field
+ * must contain the field name that the client has sent, which may be the former name.
  */
 export const formerNamesIn = (
   names: FormerNames,

@@ -10,8 +10,8 @@ import { createSlots } from '../src/scheduling/slots.ts';
 export type Piece = string | DeferredJson;
 
 /**
- * The number of characters of JSON text that the gateway writes to a connection in one step. The gateway writes the
- * next characters only after the client has read the previous characters.
+ * The number of characters of JSON text that the gateway writes to a connection in one step. Before each step, the
+ * gateway waits until the client has read the characters of the previous step.
  */
 const charactersAtOnce = 64 * 1024;
 
@@ -33,11 +33,11 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits until no other request of the same API key is writing a large value to its connection. Only one request of an
- * API key at a time may write a large value.
+ * Waits until no other request of the same API key is writing a large value to its connection. At any time, only one
+ * request of each API key may write a large value to its connection.
  *
- * @returns a function to call when this request has written its large value, so that the next request of the same API
- *   key may write a large value
+ * @returns a function that this request must call after it has written its large value; the next request of the same
+ *   API key may then write a large value
  */
 const takeWriteSlot = (keyId: string) =>
   new Promise<() => void>((begin) => {
@@ -52,8 +52,8 @@ const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
 
 /**
- * Yields the bytes of a large JSON value in parts. The function converts the next part of the text to bytes only after
- * the client has read the previous part.
+ * Yields the bytes of a large JSON value in parts. The function converts each part of the JSON text to bytes only after
+ * the client has read the part before it.
  */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
   const releaseSlot = await takeWriteSlot(context.key.id);

@@ -75,7 +75,7 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a JSON Schema with the keyword `format`. This regular expression has
+ * Removes the regular expression that Zod adds to a JSON Schema with the keyword `format`. Zod's regular expression has
  * up to 300 characters, and expresses the same rule as the JSON Schema keyword `format`.
  */
 const override: Override = ({ jsonSchema }) => {
@@ -118,8 +118,8 @@ export function leafSchema(type: GraphQLLeafType): JsonSchema {
 }
 
 /**
- * Returns the description of a GraphQL scalar type or enum type. For an enum type, it also contains the meaning of each
- * enum value.
+ * Returns the description of a GraphQL scalar type or enum type. The description of an enum type also contains the
+ * meaning of each enum value.
  */
 export function leafDescription(type: GraphQLLeafType, description: string | null | undefined) {
   const values = isEnumType(type) ? type.getValues() : [];

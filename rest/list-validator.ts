@@ -42,7 +42,7 @@ export interface ListValidator {
 
 // The entity tag of a whitelist contains a cursor of the whitelist feed, so each change of the whitelist changes the
 // entity tag. The entity tag of a whitelist is a weak entity tag, because two responses with equal entity tags can have
-// different bytes. For example, the gateway may compress or filter only one of the responses.
+// different bytes. For example, the gateway may compress one of these responses and not the other.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
@@ -75,8 +75,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
         // This code ignores an error of the GraphQL query, because the entity tag from the client may contain an
-        // invalid cursor. If the error has another cause than the cursor, the later query for the list returns the same
-        // error to the client.
+        // invalid cursor. If the error has another cause than an invalid cursor, the query that reads the list later
+        // returns the same error to the client.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

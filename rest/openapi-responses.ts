@@ -30,7 +30,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
 }
 
 /**
- * Creates the OpenAPI description of an error response. All given error codes have the same HTTP status, and the
+ * Creates the OpenAPI description of an error response. All error codes in `codes` have the same HTTP status, and the
  * response has this status.
  */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {

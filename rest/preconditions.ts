@@ -1,14 +1,14 @@
 import { expectedVersionField, invalidField, type ServiceError } from '../src/errors/error-table.ts';
 
 // This file implements conditional requests (RFC 9110) for responses with a single whitelist entry or location. The
-// entity tag of a single whitelist entry or location is its version.
+// entity tag of a single whitelist entry or location contains the version of this entry or location.
 
 /** The name of the request header `If-Match`, and the name of the GraphQL argument that has the same effect. */
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
- * The HTTP status of the response when the version in `If-Match` is not the current version. Other errors with the code
- * `CONFLICT` have the HTTP status 409, for example when a location slug already exists.
+ * The HTTP status of the response when the version in `If-Match` is not the current version. For a `CONFLICT` error
+ * that does not concern this version, the HTTP status is 409, for example when a location slug already exists.
  */
 export const preconditionFailed = 412;
 
@@ -32,8 +32,8 @@ export const versionTag = (version: number) => `"${version}"`;
  * Returns the version of the whitelist entry or location that the client expects, or null if the client accepts any
  * version.
  *
- * @param header the value of `If-Match`: `*`, or one entity tag. No version of a whitelist entry or location matches an
- *   entity tag that the gateway never sends, such as a weak tag.
+ * @param header the value of `If-Match`: `*`, or one entity tag. An entity tag that the gateway never sends, such as a
+ *   weak tag, matches no version of a whitelist entry or location.
  * @throws {ServiceError} `VALIDATION_ERROR` if `If-Match` is neither `*` nor one entity tag
  */
 export function expectedVersion(header: string | undefined): number | null {
@@ -45,6 +45,6 @@ export function expectedVersion(header: string | undefined): number | null {
   return Number(versionTagForm.exec(tag)?.[1] ?? noVersion);
 }
 
-/** Whether an error means that the version in `If-Match` is not the current version. */
+/** Returns true if an error means that the version in `If-Match` is not the current version of the object. */
 export const isFailedPrecondition = ({ code, details }: Pick<ServiceError, 'code' | 'details'>) =>
   code === 'CONFLICT' && details?.field === ifMatch.variable;

@@ -54,8 +54,9 @@ const parityPurpose = 'parity';
 
 /**
  * Returns the name of a request in usage records, which is usually the operation name. The name in the usage record has
- * a prefix if the client asks for the equivalent GraphQL request, or only compares REST with GraphQL. This prefix in
- * the usage records shows operators which clients still use the REST endpoint for real work.
+ * a prefix if the client asks for the equivalent GraphQL request, or sends the request only to compare REST with
+ * GraphQL. From the usage records without this prefix, operators see which clients still use the REST endpoint for real
+ * work.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -83,8 +84,9 @@ export function createDeprecationRouter(brownouts: readonly Brownout[]): Hono<Ga
 }
 
 /**
- * Creates the middleware of a deprecated route. During a brownout, the middleware answers a request with an error,
- * unless the client asks for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
+ * Creates the middleware of a deprecated route. During a brownout (a period in which deprecated routes are switched
+ * off), the middleware answers a request with an error, unless the client asks for the equivalent GraphQL request.
+ * Returns `undefined` for a route that is not deprecated.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */
@@ -141,7 +143,7 @@ export function createRestRouter(
       const text = decodeUtf8(bytes);
       const body = text === '' ? undefined : await parse(text, context.key.id);
       // The gateway checks the API key again, because the API key may have been revoked while the gateway waited for
-      // the body.
+      // the request body.
       if (takesBody) await context.reauthenticate();
       const request = {
         params: c.req.param(),

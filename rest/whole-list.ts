@@ -6,8 +6,8 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// This module writes a whole list as JSON in several parts. A long list therefore needs no more memory than a short
-// list.
+// This module writes a whole list as JSON in several parts. Writing a long list therefore needs no more memory than
+// writing a short list.
 
 /**
  * The number of items in the first part of a list that the gateway sends in several parts. The gateway sends a long
@@ -25,8 +25,8 @@ const furtherPartItems = 500;
 const partSlots = createSlots(slotLimits.listParts);
 
 /**
- * The time, in milliseconds, that the gateway waits between two pages when it reads a list page by page. During this
- * pause, the process can run other requests.
+ * The time, in milliseconds, that the gateway waits between two pages when it reads a list page by page. During the
+ * pause, the gateway process can work on other requests.
  */
 const pauseBetweenPagesMs = 2;
 

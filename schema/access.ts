@@ -59,7 +59,9 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
     position: t.exposeInt('position', {
       description: 'Position of the character in the plate type, plate code or plate number, counted from 1.',
     }),
-    read: t.exposeString('read', { description: 'The character at this position in the requested plate.' }),
+    read: t.exposeString('read', {
+      description: 'The character at this position in the plate of the request.',
+    }),
     listed: t.exposeString('listed', {
       description: 'The character at this position in the plate of the whitelist entry.',
     }),
@@ -68,7 +70,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. Either the plate of the whitelist entry equals a camera text of the request, or it differs from the plate or camera text of the request in one character that cameras confuse.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of this whitelist entry either equals a camera text in the request, or differs from the plate or camera text in the request by one character that cameras confuse with another.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -112,7 +114,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: WhitelistEntry,
       nullable: true,
       description:
-        'The whitelist entry on which the decision is based: the whitelist entry with the requested plate, or the candidate that matches best. `entry` is null when no whitelist entry matches, or when several match equally well.',
+        'The whitelist entry on which the decision is based: the entry that has the plate of the request, or the candidate that matches best. `entry` is null when no whitelist entry matches, or when several match equally well.',
     }),
     overQuota: t.boolean({
       description:
@@ -129,7 +131,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: [AccessCandidate],
       complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'The whitelist entries that the plate may match; empty when one whitelist entry matches exactly. The best match comes first: entries that match the camera text, then entries that match an alternative camera text, then entries whose plate differs in one character. When several whitelist entries match equally well, the vehicle may not enter and a person must decide.',
+        'The whitelist entries that the plate may match; empty when one whitelist entry matches exactly. The list is sorted: first the entries that match the camera text, then the entries that match an alternative camera text, then the entries whose plate differs in one character. When several whitelist entries match equally well, the vehicle may not enter and a person must decide.',
     }),
   }),
 });

@@ -68,7 +68,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     locationIds: t.idList({
       description:
-        'The single locations in the scope of the API key, in addition to the locations of the companies in `companyIds`. The list contains only locations in the scope of the API key that the client uses for the request.',
+        'The locations that the scope of the API key lists one by one, in addition to all locations of the companies in `companyIds`. The list contains only locations in the scope of the API key that the client uses for the request.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
@@ -144,7 +144,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        "The API keys that a client may administer with the API key that it uses for the request, oldest first. An operator's key may administer all API keys. Any other API key may administer an API key if the scopes of both API keys have a company or location in common. Only an operator's key may administer an operator's key.",
+        "The API keys that a client may administer with the API key that it uses for the request, oldest first. An operator's key may administer all API keys. An API key that is not an operator's key may administer another API key if the scopes of both API keys have a company or location in common. Only an operator's key may administer an operator's key.",
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -199,15 +199,15 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
   description:
-    'The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` removes the expiry.',
+    'The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` means that the API key never expires.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),
     companyIds: t.idList({
-      description: `${fieldDescriptions.companyIds} These companies replace the companies that are now in the scope.`,
+      description: `${fieldDescriptions.companyIds} These companies replace all companies that the scope of the API key lists now.`,
     }),
     locationIds: t.idList({
-      description: `${fieldDescriptions.locationIds} These locations replace the single locations that are now in the scope.`,
+      description: `${fieldDescriptions.locationIds} These locations replace all locations that the scope of the API key lists now.`,
     }),
     hourlyLimit: t.int({ description: 'Number of rate limit points that the API key may use in an hour.' }),
     burstLimit: t.int({ description: 'Number of rate limit points that the API key may use in a minute.' }),
@@ -240,7 +240,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Changes the given fields of an API key. The change takes effect immediately in every gateway process. A client can change an API key only if, before and after the change, this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may change an API key with higher rate limits than its own, and may set higher rate limits than its own.",
+      "Changes the given fields of an API key. Every gateway process applies the change of the API key immediately. A client can change an API key only if, before and after the change, this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may change an API key with higher rate limits than its own, and may set higher rate limits than its own.",
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
@@ -257,7 +257,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Issues a new secret for an API key. The previous secrets of the API key stay valid for a grace period. The rate limits and the usage of the API key do not change. A client can rotate an API key only if this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may rotate an API key with higher rate limits than its own.",
+      "Issues a new secret for an API key. The previous secrets of the API key stay valid for a grace period. The rotation changes neither the rate limits nor the usage of the API key. A client can rotate an API key only if this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may rotate an API key with higher rate limits than its own.",
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({

@@ -28,7 +28,7 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
       type: 'JSON',
       nullable: true,
       description:
-        'The values of an object that was created or removed, or the old and new values of an object that was changed. `changes` is null when the API key of the request lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
+        'The values of an object that was created or removed, or the old and new values of an object that was changed. `changes` is null when the API key of the request lacks the permission to read the values of the changed object, such as READ_WHITELIST for `whitelist.created`.',
       complexity: 50,
       resolve: ({ id, action }, _, context) =>
         mayReadChanges(context.key.permissions, action) ? context.services.auditChangesOf(context, id) : null,

@@ -46,9 +46,9 @@ export const builder = new SchemaBuilder<{
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',
-    nodesOnConnection: { description: 'The list items on this page.' },
+    nodesOnConnection: { description: 'The items of the list that are on this page.' },
     edgesFieldOptions: {
-      description: 'The list items on this page, each with its cursor.',
+      description: 'The items of the list that are on this page, each with its cursor.',
       nullable: { list: false, items: false },
     },
     nodeFieldOptions: { description: 'The item.', nullable: false },

@@ -19,7 +19,7 @@ import {
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
- * The regular expression for company names that the JSON Schema contains. The regular expression does not use `\p{L}`
+ * The regular expression that the JSON Schema contains for company names. The regular expression does not use `\p{L}`
  * (any letter), because some other programming languages do not support `\p{L}`. For characters up to U+009F, this
  * regular expression and the regular expression `companyName` accept the same characters. Above U+009F, the regular
  * expression accepts every character, but `companyName` accepts only some characters.
@@ -149,7 +149,7 @@ builder.queryFields((t) => ({
       type: Company,
       permission: 'READ_COMPANIES',
       description:
-        'The companies that the API key may see, oldest first. These are the companies in the scope of the API key, and the companies that own the locations in its scope.',
+        'The companies that the API key may see, oldest first. An API key may see the companies in its scope, and the companies that own the locations in its scope.',
       resolve: (_, args, { key, services: { companies } }) =>
         keysetConnection(args, companies.visibleTo(key)),
     },

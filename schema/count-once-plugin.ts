@@ -18,8 +18,8 @@ declare global {
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs the database read `ask` and returns its result. If the same request calls `once` again with the same name,
- * `once` returns the first result and does not read the database again.
+ * Calls `ask`, which reads the database, and returns the result of `ask`. If the same request calls `once` again with
+ * the same name, `once` returns the first result and does not read the database again.
  */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
@@ -33,8 +33,8 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
  * A Pothos plugin that counts the items of each list at most once per request, because PostgreSQL must read the whole
  * list to count them. Without this Pothos plugin, a client could select the same list under many aliases, and the
  * gateway would count the list for each alias. If a client selects a page several times with equal arguments, the
- * gateway reads the page only once. In a mutation, the data can change between two selections, so the gateway reads and
- * counts the list again for each selection.
+ * gateway reads the page only once. In a mutation, the data can change between two selections of the same list, so the
+ * gateway reads and counts the list again for each selection.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

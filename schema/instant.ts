@@ -4,8 +4,8 @@ const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Matches an ISO 8601 date and time with a UTC offset. A text that matches may omit the seconds, and the seconds may
- * have a fraction.
+ * Matches an ISO 8601 date and time with a UTC offset. A matching text may omit the seconds, or may contain a fraction
+ * of a second.
  */
 const isoInstant = new RegExp(
   [undefined, -1].map((precision) => z.regexes.datetime({ offset: true, precision }).source).join('|'),

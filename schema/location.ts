@@ -225,7 +225,7 @@ builder.mutationFields((t) => ({
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version of the location that the client has read. Fails with `CONFLICT` when the current version of the location is not this version. If `expectedVersion` is omitted, the gateway does not check the version.',
+          'The version of the location that the client has read. Fails with `CONFLICT` when the current version of the location is not `expectedVersion`. If `expectedVersion` is omitted, the gateway does not check the version.',
         validate: expectedVersion,
       }),
     },

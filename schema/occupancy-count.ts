@@ -27,7 +27,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Stores which vehicles are inside a location, after a person has counted them. The gateway ends the open parking session of each vehicle whose plate is not in `plates`, and gives the session the state `CORRECTED`. If a vehicle in `plates` has no open parking session, the gateway creates a parking session for the vehicle. If a parking event arrives after this request, the `occurredAt` of the event decides whether the event counts as before or after the occupancy count.',
+      'Stores which vehicles are inside a location, after a person has counted them. The gateway ends the open parking session of each vehicle whose plate is not in `plates`, and gives the session the state `CORRECTED`. If a vehicle in `plates` has no open parking session, the gateway creates a parking session for the vehicle. If a parking event arrives after the call of `setInside`, the `occurredAt` of the event decides whether the event counts as before or after the occupancy count.',
     args: {
       locationId: t.arg.id(locationIdArg),
       plates: t.arg({
@@ -47,7 +47,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets the number of vehicles inside a location. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of `LocationStatus` is the difference between the number that the client sets and the number of open parking sessions. The next call of `setInside` or `adjustOccupancy` replaces the `adjustment`.',
+      'Sets the number of vehicles inside a location. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of `LocationStatus` is the difference between the number that the client sets and the number of open parking sessions. The next call of `setInside` or `adjustOccupancy` replaces the value of `adjustment`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       occupied: t.arg.int({

@@ -85,8 +85,8 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
 }
 
 /**
- * Returns the approximate number of data points in an occupancy history. The cost of the field
- * `occupancyHistory` grows with this number. For an invalid time range, the number of data points is 0.
+ * Returns the approximate number of data points in an occupancy history. The cost of the field `occupancyHistory` grows
+ * with the number of data points. For an invalid time range, the number of data points is 0.
  */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));
@@ -117,13 +117,13 @@ builder.objectField(Location, 'occupancyHistory', (t) =>
         type: 'DateTime',
         required: true,
         description:
-          'End of the period. If the period ends during an interval, the history contains this whole interval.',
+          'End of the period. If the requested period ends during an interval, the occupancy history contains this whole interval.',
         validate: instant,
       }),
       interval: t.arg({
         type: HistoryInterval,
         defaultValue: defaultInterval,
-        description: 'The interval between two data points of the history.',
+        description: 'The interval between two data points of the occupancy history.',
       }),
     },
     resolve({ id, timezone }, { from, to, interval }, { services: { parking } }) {

@@ -21,7 +21,7 @@ const eventsRule = z
 const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
-  description: 'One parking event of a batch request, which the gateway rejected.',
+  description: 'A parking event that a client sent in a batch, and that the gateway rejected.',
   fields: (t) => ({
     index: t.exposeInt('index', {
       description: 'Position of the parking event in the request, counted from 0.',
@@ -66,7 +66,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many parking events of a location, for example after a gate was offline. The effect is the same as one call of `recordParkingEvent` for each parking event. If some parking events are invalid, the gateway reports them and records the valid parking events. The gateway records each batch of 200 parking events (25 on the embedded database) in one transaction. If the request fails, the client can safely send the same request again.',
+      'Records many parking events of a location, for example after a gate was offline. The mutation has the same effect as one call of `recordParkingEvent` for each parking event. If some parking events are invalid, the gateway reports them and records the valid parking events. The gateway records each batch of 200 parking events (25 on the embedded database) in one transaction. If the request fails, the client can safely send the same request again.',
     args: {
       locationId: t.arg.id(locationIdArg),
       events: t.arg({

@@ -53,7 +53,7 @@ const ParkingEventKind = builder.enumType(kinds, {
 });
 
 const ParkingEvent = builder.prismaObject('ParkingEvent', {
-  description: 'An entry or exit of a vehicle that a gate recorded.',
+  description: 'The entry or exit of a vehicle, as a gate recorded it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the event.' }),
     location: t.field({
@@ -116,7 +116,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description:
-        'The time at which the gateway recorded the last correction of the parking event; equal to `createdAt` without a correction.',
+        'The time at which the gateway recorded the last correction of the parking event. If the event was never corrected, the time is equal to `createdAt`.',
     }),
   }),
 });
@@ -171,7 +171,7 @@ builder.queryField('parkingEvents', (t) =>
 );
 
 export const ParkingEventInput = builder.inputType('ParkingEventInput', {
-  description: 'An entry or exit of a vehicle that the gateway should record.',
+  description: 'The entry or exit of a vehicle, which the gateway should record.',
   fields: (t) => ({
     eventId: t.string({
       required: true,

@@ -28,11 +28,11 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the gateway looks for open parking sessions with a similar plate, which differs in one character that cameras confuse. If exactly one open parking session has a similar plate, the exit ends this parking session.',
+    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the gateway looks for open parking sessions with a similar plate, which differs in one character that cameras confuse. If exactly one open parking session has a plate similar to the plate of the exit event, the exit ends this parking session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the parking session. It equals the identifier of the parking event with which the session began. If the session began with an occupancy count, it equals the identifier of the vehicle in this count.',
+        'Identifier of the parking session. The identifier of a parking session equals the identifier of the parking event with which the session began. If a parking session began with an occupancy count, its identifier equals the identifier of the vehicle in this count.',
     }),
     location: t.field({
       type: Location,

@@ -27,7 +27,7 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code.',
+    'The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the camera text consists of the plate code and the plate number of the entry. The camera text may also contain the plate type before the plate code.',
   fields: (t) => ({
     text: t.string({
       required: true,

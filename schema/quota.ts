@@ -16,8 +16,8 @@ const quotaRule = z.object({
 });
 
 /**
- * Validates the quotas of references (such as apartments) in a request. In one request, each reference may have only
- * one quota. If a request had two quotas for one reference, it would not be clear which quota applies.
+ * Validates the quotas of references (such as apartments) in a request. A request may contain at most one quota for
+ * each reference. If a request had two quotas for one reference, it would not be clear which quota applies.
  */
 const quotasRule = z
   .array(quotaRule)
@@ -33,7 +33,7 @@ const valuesOf = ({ referenceId, inside, enforcement }: z.output<typeof quotaRul
 const QuotaEnforcement = builder.enumType(enforcements, {
   name: 'QuotaEnforcement',
   description:
-    'What the gateway does when a vehicle wants to enter although the quota of its reference is full.',
+    'What the gateway does when a vehicle wants to enter although the quota of its reference (such as an apartment) is full.',
   values: {
     HARD: {
       description: 'When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`.',
@@ -64,7 +64,8 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
     used: t.int({
       // The field `used` costs more than other fields, because PostgreSQL must count the vehicles inside.
       complexity: { field: 5, multiplier: 1, reads: true },
-      description: 'Number of vehicles with this reference that are inside the location now.',
+      description:
+        'Number of vehicles of this reference (such as an apartment) that are inside the location now.',
       resolve: (quota, _, { services: { whitelist } }) => whitelist.quotas.used(quota),
     }),
   }),
@@ -169,7 +170,7 @@ builder.mutationFields((t) => ({
       quotas: t.arg({
         type: [QuotaInput],
         required: true,
-        description: `A list of 1 to ${maxQuotasPerCall} quotas. Each reference may occur only once in the list.`,
+        description: `A list of 1 to ${maxQuotasPerCall} quotas. Each reference may occur only once in this list of quotas.`,
         validate: quotasRule,
       }),
     },

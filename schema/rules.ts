@@ -17,9 +17,9 @@ function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A Zod check in code (`refine`) does not appear in the generated JSON Schema. The method `meta` therefore adds the
-// check to the JSON Schema, for example as a regular expression. The regular expressions of the validation rules use
-// only syntax that other programming languages also support.
+// A Zod check in code (`refine`) does not appear in the generated JSON Schema. For such a check, the validation rules
+// call Zod's method `meta`, which adds the check to the JSON Schema, for example as a regular expression. The regular
+// expressions of the validation rules use only syntax that other programming languages also support.
 
 /**
  * Whether a text has at most `max` characters (Unicode code points). The keyword `maxLength` in JSON Schema also counts
@@ -42,8 +42,8 @@ export const text = (max: number) =>
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
  * same way as to an unknown identifier. The error response contains the malformed identifier in `details.value`. The
- * validation rule therefore shortens a long identifier to the maximum length of `details.value`. The rule also puts the
- * character U+FFFD in place of each character that PostgreSQL cannot store.
+ * validation rule therefore shortens a long identifier to the maximum length of `details.value`. The validation rule
+ * also replaces each character that PostgreSQL cannot store with the character U+FFFD.
  */
 export const identifier = z
   .string()
@@ -88,9 +88,9 @@ export const emptyOr = (
 
 /**
  * Whether a value is an object. A Zod check that compares several fields of an object uses the function `isObject` as
- * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. The error
- * message would then name only some of the invalid fields. With the option `when`, Zod runs the check even if some
- * fields have invalid types. The Zod check must therefore not assume that the types are valid.
+ * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. Without the
+ * check, the error message would name only some of the invalid fields. With the option `when`, Zod runs the check even
+ * if some fields have invalid types. The Zod check must therefore not assume that the types are valid.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -137,8 +137,8 @@ export const wholeNumber = (minimum: number, maximum = GRAPHQL_MAX_INT) =>
     .max(maximum, `Must be ${maximum} or less`);
 
 /**
- * Validates the argument `expectedVersion`, which is the version that the client has read. A new location or whitelist
- * entry has version 1.
+ * Validates the argument `expectedVersion`: the version of the location or whitelist entry that the client has read. A
+ * new location or whitelist entry has version 1.
  */
 export const expectedVersion = wholeNumber(0).nullish();
 

@@ -9,7 +9,7 @@ import { identifier } from './rules.ts';
 const LocationState = builder.enumType('LocationState', {
   description: 'Whether a location has free spaces.',
   values: {
-    AVAILABLE: { description: 'At least one space of the location is free.' },
+    AVAILABLE: { description: 'At least one parking space of the location is free.' },
     FULL: { description: 'Every space is taken.' },
     UNKNOWN: { description: 'The capacity is unknown.' },
   } satisfies Record<LocationStateName, unknown>,
@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The difference between `occupied` and the number of open parking sessions. The mutation `adjustOccupancy` sets the difference, and the mutation `setInside` sets the difference to 0. If `adjustment` is positive, vehicles without a parking session are inside. If `adjustment` is negative, the vehicles of some open parking sessions have already left. Each exit of a vehicle without a parking session brings a positive `adjustment` closer to 0. A negative `adjustment` moves closer to 0 each time a parking session ends although its vehicle had already left earlier.',
+        'The difference between `occupied` and the number of open parking sessions. The mutation `adjustOccupancy` sets `adjustment`, and the mutation `setInside` sets `adjustment` to 0. If `adjustment` is positive, vehicles without a parking session are inside. If `adjustment` is negative, the vehicles of some open parking sessions have already left. Each exit of a vehicle that has no parking session brings a positive `adjustment` closer to 0. A negative `adjustment` moves closer to 0 each time a parking session ends although its vehicle had already left earlier.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
@@ -103,7 +103,7 @@ builder.subscriptionField('locationStatusesChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of each given location immediately, and again after each change of the status. The subscription `locationStatusChanged` does the same for one location.',
+      'Sends the status of each given location immediately, and again after each change of the status. To follow only one location, use the subscription `locationStatusChanged`.',
     args: {
       locationIds: t.arg.idList({
         required: true,

@@ -43,8 +43,8 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
   // If the client omits `to`, the time range ends at the current time, rounded up to the next second. For each field
-  // `usage` in a request, the gateway reads the clock again. Because of the rounding, all fields `usage` in one request
-  // usually get the same default time range.
+  // `usage` in a request, the gateway reads the clock again. Because `to` is rounded up, all fields `usage` in one
+  // request usually get the same default time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from);
@@ -59,19 +59,19 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The numbers of requests with the API key, sorted by hour, then by operation, and then by API. A new request appears in the usage after a few seconds. A request with an unknown API key does not count for any API key.',
-    // For a period of 31 days, the field `usage` can return several rows for every hour. The field therefore has a high
-    // cost, which limits how many times one GraphQL operation can select the field.
+    // For a period of 31 days, the field `usage` can return several rows for every hour. The field `usage` therefore
+    // has a high cost, which limits how many times one GraphQL operation can select the field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({
         type: 'DateTime',
-        description: `Start of the period. The result contains the numbers of the whole hour to which \`from\` belongs. Default: ${defaultHours} hours before \`to\`. The period may be at most ${maxUsageDays} days long.`,
+        description: `Start of the period. If the period starts during an hour, the result contains the numbers of requests in this whole hour. Default: ${defaultHours} hours before \`to\`. The period may be at most ${maxUsageDays} days long.`,
         validate: instant,
       }),
       to: t.arg({
         type: 'DateTime',
         description:
-          'End of the period. If the period ends during an hour, the result contains the numbers of this whole hour. Default: now.',
+          'End of the period. If the period ends during an hour, the result contains the numbers of requests in this whole hour. Default: now.',
         validate: instant,
       }),
     },

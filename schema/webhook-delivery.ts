@@ -15,7 +15,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
   values: {
     PENDING: {
       description:
-        'The gateway will still try to deliver the webhook message. With pull delivery, the message waits to be pulled, or a client has a lease on it.',
+        'The gateway will still try to deliver the webhook message. With pull delivery, the message waits until a client pulls it, or a client has pulled it and still has a lease on it.',
     },
     DELIVERED: {
       description:
@@ -33,7 +33,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description:
-    'One attempt to deliver a webhook message: an HTTP request to the receiver or, with pull delivery, the lease of a client that pulled the message.',
+    'One attempt to deliver a webhook message: an HTTP request to the receiver or, with pull delivery, the lease (the time during which a pulled message belongs to the client that pulled it).',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the attempt.' }),
     httpStatus: t.exposeInt('httpStatus', {

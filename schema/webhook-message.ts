@@ -12,7 +12,8 @@ import { identifier, wholeNumber } from './rules.ts';
 
 /**
  * The default duration of the lease that a client gets when it pulls webhook messages, in seconds. A client that pulls
- * webhook messages gets a lease on these messages. Until the lease ends, no other client can pull the messages.
+ * webhook messages gets a lease on these messages. Until the lease of this client ends, no other client can pull these
+ * messages.
  */
 const defaultLeaseSeconds = 60;
 
@@ -26,9 +27,10 @@ const bodyComplexity = 10;
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
- * Returns how many webhook messages a client requests with the argument `first`. From this number, the gateway computes
- * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`. The gateway
- * computes the cost before it validates `first`, so the value of `first` may be invalid in this function.
+ * Returns how many webhook messages a client requests with the argument `first`. The gateway uses this number of
+ * messages to compute the rate limit cost of the request. If `first` is out of range, the function returns 0 or
+ * `maxPulledMessages`. The gateway computes the cost before it validates `first`, so the value of `first` may be
+ * invalid in this function.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -105,7 +107,7 @@ builder.mutationFields((t) => ({
     permission: 'RECEIVE_WEBHOOKS',
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: pulledMessages },
-    description: `Pulls messages of a webhook with pull delivery, oldest first. No other client can pull these messages until the lease ends. If the client does not acknowledge a message before its lease ends, clients can pull this message again. If no client acknowledges a message within ${retryDays} days, its delivery gets the status \`FAILED\`. If the messages are large, one call may return fewer messages than \`first\`: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
+    description: `Pulls messages of a webhook with pull delivery, oldest first. No other client can pull the same messages until the lease of this client ends. If the client does not acknowledge a message before its lease ends, clients can pull this message again. If no client acknowledges a message within ${retryDays} days, its delivery gets the status \`FAILED\`. If the messages are large, one call may return fewer messages than \`first\`: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
     args: {
       webhookId: t.arg.id(webhookId),
       first: t.arg.int({

@@ -208,13 +208,13 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. Before a client can change the URL, its API key must also have permission to read the messages that still wait for delivery.',
+    'The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. A client can change the URL only if its API key also has permission to read the messages that still wait for delivery.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
       description:
-        'The new list of events that the webhook reports to its receiver. The gateway removes all events from the stored list that are not in this new list.',
+        'The new list of events that the webhook reports to its receiver. The new list replaces the stored list, so the webhook no longer reports an event that is missing from the new list.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
@@ -257,7 +257,7 @@ builder.mutationFields((t) => ({
   deleteWebhook: t.field({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
-    description: 'Removes a webhook and its deliveries. Returns the last values of the webhook.',
+    description: 'Removes a webhook and its deliveries. Returns the webhook as it was before its removal.',
     args: { id: t.arg.id(webhookIdArg) },
     resolve: (_, { id }, context) => context.services.webhooks.remove(context, id),
   }),

@@ -12,7 +12,7 @@ import { WhitelistEntry } from './whitelist.ts';
 const defaultFeedPageSize = 1000;
 
 /**
- * The options from which the gateway computes the cost of one page of the whitelist feed. A page of any size costs one
+ * The options from which the gateway computes the cost of one page of whitelist changes. A page of any size costs one
  * rate limit point, unless the gateway must read more data from the database for the selected fields of the whitelist
  * entries.
  */
@@ -35,7 +35,7 @@ const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implemen
 
 const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implement({
   description:
-    'One page of the changes to a whitelist. In your copy of the whitelist, first apply `removals` and then `upserts`, and find the whitelist entries by `id`. The whitelist feed may return the same change more than once.',
+    'One page of the changes to a whitelist. In your copy of the whitelist, first apply `removals` and then `upserts`, and find the whitelist entries by `id`. The query `whitelistChanges` may return the same change more than once.',
   fields: (t) => ({
     upserts: t.field({
       type: [WhitelistEntry],
@@ -54,7 +54,7 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
         'The cursor to send as `after` in the request for the next page. After the last page of changes, store the cursor of this page, and send it as `after` in your next request for changes.',
     }),
     hasMore: t.exposeBoolean('hasMore', {
-      description: 'Whether the whitelist feed already contains more changes after this page.',
+      description: 'Whether there are already more changes after this page.',
     }),
     reset: t.exposeBoolean('reset', {
       description:
@@ -62,7 +62,7 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
     }),
     timezone: t.exposeString('timezone', {
       description:
-        "IANA name of the location's time zone. The weekly hours of whitelist entries are times in this time zone.",
+        "IANA name of the location's time zone. The weekly hours of whitelist entries are times in the time zone of the location.",
     }),
   }),
 });
@@ -96,7 +96,7 @@ builder.queryField('whitelistChanges', (t) =>
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `Maximum number of changes on the page: 1 to ${maxFeedPageSize}. If the whitelist entries have long texts or many weekly hours, a page of changes may contain fewer changes.`,
+        description: `Maximum number of changes on the page: 1 to ${maxFeedPageSize}. If whitelist entries have long texts or many weekly hours, a page can contain fewer changes than \`first\`.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },

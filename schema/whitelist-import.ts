@@ -14,9 +14,9 @@ import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } 
 import { locationIdArg } from './location.ts';
 
 /**
- * The validation rule of the argument `entries` checks only the number of rows in an import. After this check, the
- * gateway validates each row of the import separately. In all import modes except REPLACE, an import stores the valid
- * rows even if other rows are invalid.
+ * The validation rule of the argument `entries` checks only the number of rows in an import. The gateway validates the
+ * rows themselves later, each row separately. In all import modes except REPLACE, an import stores the valid rows even
+ * if other rows are invalid.
  */
 const entriesRule = z
   .array(z.unknown())
@@ -63,7 +63,7 @@ const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, r
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
   description:
-    'The reason why the gateway rejected a row of an import or a parking event of a batch. If the client sent only this row or this parking event, for example with `createWhitelistEntry`, the mutation would fail with the same error.',
+    'The reason why the gateway rejected a row of an import or a parking event of a batch. A mutation with only this row or this parking event, for example `createWhitelistEntry`, would fail with the same error.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
@@ -138,10 +138,10 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order in which the request contains them.',
-      // Even an import of 10,000 rows usually rejects only a few rows. The gateway therefore multiplies the cost of a
-      // field of the rejected rows by the number of imported rows, but at most by 200. For a field of the rejected rows
-      // that reads the database (`wholeReads`), the gateway instead multiplies the cost of the field by the number of
-      // imported rows, but at least by 200.
+      // Even an import of 10,000 rows usually rejects only a few rows. If a client requests a field of the rejected
+      // rows, the gateway therefore multiplies the cost of this field by the number of imported rows or by 200,
+      // whichever is smaller. If this field reads the database (`wholeReads`), the gateway instead multiplies its cost
+      // by the number of imported rows or by 200, whichever is greater.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),

@@ -44,7 +44,7 @@ interface AppDependencies extends GuardDependencies {
    * Returns the states that the health probe /readyz reports: the states of the database, of the rate limiter, and of
    * the notices that gateway processes send each other. `limiter` is `fallback` while the process counts rate limit
    * points in its own memory instead of Redis. `notices` is `late` while Redis is unreachable, because gateway
-   * processes send each other notices about changes through Redis.
+   * processes use Redis to notify each other about changes.
    */
   readiness: () => Promise<{
     database: DatabaseState;
@@ -147,8 +147,8 @@ export function createApp(dependencies: AppDependencies): {
   const rest: RefusingSurface = { surface: 'rest', render: renderRest };
   const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };
   const refuseKnown = guards.refusingKnown(({ method, url = '' }) => {
-    // `refuseKnown` does not refuse requests for deprecated routes, because only the app adds the deprecation headers
-    // to a response.
+    // The check `refuseKnown` runs before the app. It does not refuse requests for deprecated routes, because only the
+    // app adds the deprecation headers to a response.
     if (url.startsWith('/api/')) {
       return url.startsWith(addresses.openApi) || mayBeDeprecated(url) ? undefined : rest;
     }

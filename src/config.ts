@@ -9,8 +9,8 @@ const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * The pepper that the gateway uses in development when no pepper is configured. The development pepper may be public,
- * because API keys in development protect only the developer's own data.
+ * The secret for hashing API keys (the pepper) that the gateway uses in development when no pepper is configured. The
+ * development pepper may be public, because API keys in development protect only the developer's own data.
  */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
 
@@ -83,7 +83,10 @@ const existingDay = z.iso.date();
 
 const minuteMs = 60_000;
 
-/** Parses one time interval from a list of time intervals. Invalid text and an interval of zero length are errors. */
+/**
+ * Parses one time interval from a list of time intervals. An invalid text or an interval of zero length is a validation
+ * error.
+ */
 const interval = z.string().transform((text, context) => {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);

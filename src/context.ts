@@ -37,7 +37,7 @@ export interface Services {
   prisma: PrismaClient;
   // The next properties contain the functions of the domain folders of src, such as src/parking and src/whitelist. The
   // first argument of a function that changes data is the author of the change. A caller can pass the context of a
-  // request as the author of the change.
+  // request as this argument.
   apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
   locations: LocationFinder & LocationReads & LocationWrites;

@@ -41,8 +41,8 @@ export async function welcome(
     process.stdout.write(`\n${addresses.join('\n')}\n\n`);
   }
   // The gateway shows the operator's key before it creates the demo data. If the process ends while it creates the demo
-  // data, the operator has already received the operator's key. In this case, the next start of the gateway creates the
-  // API key of the demo data.
+  // data, the operator has already received the operator's key. If the process ended before it created the demo data,
+  // the next start of the gateway creates the API key of the demo data.
   const operatorLines = missing.operatorKey ? await makeOperatorKey(database, config) : [];
   if (operatorLines.length > 0) await show(operatorLines, 'w');
   if (missing.demoData) await show(await makeDemoData(database, config, url), 'a');
@@ -84,7 +84,8 @@ async function warnWithoutKeys({ prisma }: Database, { environment }: Config, lo
 /**
  * Writes lines about new API keys to the file of API keys, which only its owner can read.
  *
- * @param flag `w` to replace a file that an earlier database left, `a` to add the lines to the existing file
+ * @param flag `w` to replace the file if it already exists (for example from an earlier database), or `a` to add the
+ *   lines to the file
  */
 async function writeKeys(path: string, lines: readonly string[], flag: 'w' | 'a'): Promise<void> {
   const file = await open(path, flag, 0o600);
@@ -98,8 +99,9 @@ async function writeKeys(path: string, lines: readonly string[], flag: 'w' | 'a'
 }
 
 /**
- * Creates an operator's key if the environment has no API key, and returns the lines of text that show the operator's
- * key. Only one process creates an operator's key, even if several processes start at the same time.
+ * Creates an operator's key if the deployment environment (such as `development`) has no valid API key, and returns the
+ * lines of text that show the operator's key. Only one process creates an operator's key, even if several processes
+ * start at the same time.
  */
 async function makeOperatorKey(
   { prisma }: Database,

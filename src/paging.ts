@@ -6,7 +6,9 @@ export interface Page {
   before?: string | undefined;
   /** The maximum number of items on the page. */
   limit: number;
-  /** Whether the newest items come first on the page. If `descending` is `false`, the oldest items come first. */
+  /**
+   * Whether the newest items come first on the page. If `descending` is `false`, the page lists the oldest items first.
+   */
   descending: boolean;
 }
 

@@ -21,7 +21,8 @@ export const query = async <Row>(name: string, text: string, values: unknown[]) 
   (await pool.query({ name, text, values })).rows as Row[];
 
 /**
- * An error with an HTTP status. The hand-written server sends the status and the message of the error to the client.
+ * An error with an HTTP status. The hand-written server of the benchmark sends the status and the message of the error
+ * to the client.
  */
 export class Failure extends Error {
   constructor(
@@ -155,7 +156,8 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
   throw tooMany;
 }
 
-// The hand-written server collects usage records in memory, and writes them to the database once a second.
+// The hand-written server, with which the benchmark compares the gateway, collects usage records in memory, and writes
+// them to the database once a second.
 
 type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];

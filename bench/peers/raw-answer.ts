@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The benchmark measures how many requests per second this plain Node HTTP server answers. On this machine, no
-// benchmark case can reach more requests per second than this plain Node server. The plain Node server checks no
-// request, and answers every request with the response in the file ANSWER_FILE.
+// The benchmark measures how many requests per second this plain Node HTTP server answers. On the same machine, no
+// benchmark case can reach more requests per second than this plain Node server. The plain Node server does not check
+// requests. The server answers every request with the response that it reads from the file whose path is in the
+// environment variable `ANSWER_FILE`.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {
   status: number;

@@ -22,7 +22,7 @@ import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { createWhitelistWrites } from '../../src/whitelist/writes.ts';
 
 // This server uses the gateway's schema, resolvers and request guards (authentication, rate limits, log and usage
-// records). Only the translation from REST to GraphQL comes from the library SOFA.
+// records). The library SOFA provides only one part of this server: the translation from REST requests to GraphQL.
 
 const config = loadConfig(process.env);
 const log = createLog(config.logLevel);
@@ -54,8 +54,8 @@ const services = {
 } as Partial<Services> as Services;
 
 /**
- * Removes fields from a GraphQL type. Without this function, the library SOFA would return all fields of the type over
- * REST, but the REST API of the gateway does not return the fields that this function removes.
+ * Removes fields from a GraphQL type. Without this function, the library SOFA would return fields over REST that the
+ * REST API of the gateway does not return.
  */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();

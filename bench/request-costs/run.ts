@@ -11,7 +11,7 @@ import { barOf, costTable, perPoint } from './table.ts';
 import { events, seedCosts } from './world.ts';
 
 // `npm run bench:cost` measures how much processor time the gateway and PostgreSQL need for a request. The benchmark
-// divides this processor time by the cost of the request in rate limit points.
+// divides the processor time of a request by the cost of the request in rate limit points.
 
 const { values: options } = parseArgs({
   options: {

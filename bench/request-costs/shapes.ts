@@ -51,7 +51,7 @@ const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract:
 
 /**
  * Returns the name and the arguments of a GraphQL field that reads a list of the benchmark's large location, such as
- * its whitelist. `rest` contains the other arguments of the field and the closing parenthesis.
+ * its whitelist. The parameter `rest` contains the other arguments of the field and the closing parenthesis.
  */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
@@ -66,7 +66,7 @@ const eventBatch = (first: number, count: number, values: (index: number) => obj
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth parking event of the benchmark is an exit event. Its vehicle is the vehicle of the entry event
+    // Every fourth parking event of the benchmark is an exit event. Each exit event has the vehicle of the entry event
     // directly before it.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),

@@ -2,9 +2,9 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// Two constants limit the processor time of a request per rate limit point. The processor time per rate limit point
-// must not exceed `maxMilliseconds`. The processor time must also not exceed `maxTimesMedian` times the median
-// processor time per point of all kinds of requests.
+// Two constants limit how much processor time a request may use for each rate limit point that it costs. The processor
+// time per rate limit point must not exceed `maxMilliseconds`. The processor time must also not exceed `maxTimesMedian`
+// times the median processor time per point of all kinds of requests.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
@@ -14,15 +14,16 @@ export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): n
   (gatewayMs + postgresMs) / points;
 
 /**
- * Returns the maximum processor time per rate limit point, in milliseconds. The maximum is the lower of two limits: the
- * constant `maxMilliseconds`, and `maxTimesMedian` times the median processor time per point of all kinds of requests.
+ * Returns the maximum processor time per rate limit point, in milliseconds. This maximum processor time is the lower of
+ * two limits: the constant `maxMilliseconds`, and `maxTimesMedian` times the median processor time per point of all
+ * kinds of requests.
  */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 
 /**
- * Returns the costs of the requests as a Markdown table. The kinds of requests with the most processor time per rate
- * limit point come first. Processor times above the maximum are shown in bold.
+ * Returns the costs of the requests as a Markdown table. The table is sorted by the processor time per rate limit
+ * point, with the highest processor time first. Processor times above the maximum are shown in bold.
  */
 export function costTable(costs: Record<string, RecordedCost>): string {
   const bar = barOf(costs);

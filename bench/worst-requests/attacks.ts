@@ -2,7 +2,7 @@ import { bodyAttacks } from './body-attacks.ts';
 import { documentAttacks } from './document-attacks.ts';
 import type { Attack } from './requests.ts';
 
-/** All kinds of expensive requests (attacks), in the order of the rows in the benchmark's table. */
+/** All kinds of expensive requests (attacks), in the order of the rows in the result table of the benchmark. */
 export const attacks: readonly Attack[] = [...bodyAttacks, ...documentAttacks];
 
 /** Returns the kind of expensive requests that has a given name. */

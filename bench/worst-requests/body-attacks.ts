@@ -14,7 +14,10 @@ const largestBody = 16 * 1024 * 1024 - 1000;
  * 400,000 JSON values, because the body also contains other values.
  */
 const mostValues = 399_000;
-/** The number of JSON values as which the gateway counts an empty array or object in a list. */
+/**
+ * When the gateway counts the JSON values of a request body, an empty array or object in a list counts as this number
+ * of values.
+ */
 const valuesOfEmpty = 4;
 const deepestNesting = 34;
 

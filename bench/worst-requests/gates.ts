@@ -32,8 +32,8 @@ export interface GatesResult {
 
 const decisionsPerSecond = 200;
 /**
- * The maximum number of connections to the gateway. With 1,000 connections, no request waits for a connection, even if
- * the gateway does not respond for several seconds.
+ * The maximum number of connections to the gateway. With 1,000 connections, a free connection is available for each
+ * request for a gate decision, even if the gateway does not respond for several seconds.
  */
 const maxConnections = 1000;
 

@@ -17,8 +17,9 @@ export interface AttackRequest {
 export interface Attack {
   name: string;
   /**
-   * Builds the list of expensive requests with which the benchmark attacks the gateway. All requests are of the same
-   * kind. The benchmark sends the requests in the order of the list, and starts again at the end of the list.
+   * Builds the list of expensive requests with which the benchmark attacks the gateway. All expensive requests in this
+   * list are of the same kind. The benchmark sends the requests in the order of the list, and starts again with the
+   * first request after the last one.
    */
   build(world: WorstWorld): AttackRequest[];
   /**

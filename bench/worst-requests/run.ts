@@ -16,8 +16,8 @@ const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
     /**
-     * The value of the option `--only`: a list of words, separated by commas. If the option is given, the benchmark
-     * measures only those kinds of requests whose names contain one of these words.
+     * The value of the option `--only`: a list of words, separated by commas. With the option `--only`, the benchmark
+     * measures only those kinds of requests whose names contain one of the words in this list.
      */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },

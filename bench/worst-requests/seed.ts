@@ -22,8 +22,8 @@ export interface WorstWorld extends World {
 
 /**
  * The number of companies whose company settings have a size of 16 MiB. Only earlier versions of the gateway accepted
- * company settings of 16 MiB. Half of these companies have settings with one long text, and the other half have
- * settings with many values.
+ * company settings of 16 MiB. In half of these companies, the company settings contain one long text; in the other
+ * half, they contain many values.
  */
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
@@ -50,8 +50,8 @@ const oldCompanyId = (number: number) => companyId(1000 + number);
  * Fills an empty database with data that makes requests expensive. The caller must first apply all migrations to the
  * database.
  *
- * @param spenders the number of API keys to create for expensive requests. Each new API key still has all its rate
- *   limit points
+ * @param spenders the number of API keys to create for expensive requests. None of these new API keys has used any rate
+ *   limit points yet
  * @returns one object for each new API key, which contains the secret of the API key and describes the seeded data
  */
 export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
@@ -60,7 +60,7 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
   // On the embedded database, the company settings with many values are smaller than on a PostgreSQL server. The
-  // embedded database does not have enough memory for larger company settings.
+  // embedded database does not have enough memory for company settings as large as on a PostgreSQL server.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

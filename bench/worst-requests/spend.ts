@@ -7,7 +7,7 @@ import type { WorstWorld } from './seed.ts';
 // This file runs in a separate process, which sends expensive requests of one kind (an attack) until the rate limit of
 // one API key is used up.
 
-/** The message with which the benchmark tells this process to send expensive requests. */
+/** The message with which the benchmark tells a separate process to send expensive requests. */
 export interface SpendJob {
   attack: string;
   origin: string;
@@ -23,13 +23,13 @@ export interface SpendJob {
 export interface SpendResult {
   seconds: number;
   /**
-   * The number of requests for each HTTP status of the response. The entry for the status 0 is the number of requests
-   * that got no response, or whose response the client did not read to the end.
+   * The number of requests for each HTTP status of the response. The number for the status 0 counts the requests that
+   * got no response, or whose response the client did not read to the end.
    */
   statuses: Record<number, number>;
   /**
-   * The first 160 characters that the client gets when it joins the texts of all responses. The benchmark prints this
-   * text, so that the user sees how the gateway answers the requests.
+   * The first 160 characters of the response texts. The client joins the texts of all responses for this property. The
+   * benchmark prints this text, so that the user sees how the gateway answers the requests.
    */
   sample: string;
 }
@@ -59,8 +59,8 @@ async function spend({
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
     // If the gateway rejects a request before the client has sent the whole body, the gateway closes the connection.
-    // The client then gets a connection error, even if it has already read the response. The client ignores this
-    // connection error.
+    // When the gateway closes the connection, the client gets a connection error, even if it has already read the
+    // response. The client ignores this connection error.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

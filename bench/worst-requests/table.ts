@@ -3,14 +3,16 @@ import type { RecordedWorst } from '../recorded.ts';
 import type { AttackResult } from './measure.ts';
 
 // While one API key sends expensive requests, the benchmark measures gate decisions for companies that send no
-// expensive requests. The constants `mostDelayMs` and `mostRatio` limit the delay of these gate decisions.
+// expensive requests. The constants `mostDelayMs` and `mostRatio` limit the delay of these gate decisions during the
+// expensive requests.
 
 const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
  * The length of the short rate limit window, in seconds. A client can use up the rate limit of its API key in less than
- * 60 seconds. After that, the gateway accepts no requests of this API key until the rate limit window ends.
+ * 60 seconds. After the client has used up the rate limit, the gateway accepts no requests with this API key until the
+ * rate limit window ends.
  */
 const budgetSeconds = 60;
 
@@ -32,8 +34,8 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 
 /**
  * Maps the name of each kind of expensive request to its figures. Before each kind of expensive request, the benchmark
- * measures gate decisions while it sends no expensive requests. From all measurements without expensive requests, the
- * function computes one 99th percentile (p99) of the delays, and uses it for all kinds of expensive requests.
+ * measures gate decisions while it sends no expensive requests. The function computes one 99th percentile (p99) of the
+ * delays from all measurements without expensive requests. It compares every kind of expensive request with this p99.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);

@@ -89,7 +89,7 @@ export const ImportMode = {
 export type ImportMode = typeof ImportMode[keyof typeof ImportMode];
 /** Whether a location has free spaces. */
 export const LocationState = {
-  /** At least one space of the location is free. */
+  /** At least one parking space of the location is free. */
   AVAILABLE: 'AVAILABLE',
   /** Every space is taken. */
   FULL: 'FULL',
@@ -98,7 +98,7 @@ export const LocationState = {
 } as const;
 
 export type LocationState = typeof LocationState[keyof typeof LocationState];
-/** An entry or exit of a vehicle that the gateway should record. */
+/** The entry or exit of a vehicle, which the gateway should record. */
 export type ParkingEventInput = {
   /** The gate decision that `plateAccess` returned, if the gate requested a decision. */
   decision?: AccessReason | null | undefined;
@@ -166,7 +166,7 @@ export type PlateInput = {
   plateType: string;
 };
 
-/** What the gateway does when a vehicle wants to enter although the quota of its reference is full. */
+/** What the gateway does when a vehicle wants to enter although the quota of its reference (such as an apartment) is full. */
 export const QuotaEnforcement = {
   /** When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   HARD: 'HARD',
@@ -185,7 +185,7 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the camera text consists of the plate code and the plate number of the entry. The camera text may also contain the plate type before the plate code. */
 export type ReadingInput = {
   /** Other texts that, according to the camera, may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
@@ -221,17 +221,17 @@ export type RegisterCompanyInput = {
   website?: string | null | undefined;
 };
 
-/** The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` removes the expiry. */
+/** The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` means that the API key never expires. */
 export type UpdateApiKeyInput = {
   /** Number of rate limit points that the API key may use in a minute. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the API key, with all their locations. These companies replace the companies that are now in the scope. */
+  /** Companies for the scope of the API key, with all their locations. These companies replace all companies that the scope of the API key lists now. */
   companyIds?: Array<string> | null | undefined;
   /** The time at which the API key expires; with null, it never expires. */
   expiresAt?: string | Date | null | undefined;
   /** Number of rate limit points that the API key may use in an hour. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the API key. These locations replace the single locations that are now in the scope. */
+  /** Single locations for the scope of the API key. These locations replace all locations that the scope of the API key lists now. */
   locationIds?: Array<string> | null | undefined;
   /** A name by which people recognise the API key: 1 to 100 characters. */
   name?: string | null | undefined;
@@ -279,11 +279,11 @@ export type UpdateLocationInput = {
   timezone?: string | null | undefined;
 };
 
-/** The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. Before a client can change the URL, its API key must also have permission to read the messages that still wait for delivery. */
+/** The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. A client can change the URL only if its API key also has permission to read the messages that still wait for delivery. */
 export type UpdateWebhookInput = {
   /** Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The receiver never gets a message about an event that happened while the webhook was disabled. */
   enabled?: boolean | null | undefined;
-  /** The new list of events that the webhook reports to its receiver. The gateway removes all events from the stored list that are not in this new list. */
+  /** The new list of events that the webhook reports to its receiver. The new list replaces the stored list, so the webhook no longer reports an event that is missing from the new list. */
   events?: Array<WebhookEvent> | null | undefined;
   /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
@@ -308,7 +308,7 @@ export const WebhookDeliveryStatus = {
   DELIVERED: 'DELIVERED',
   /** The receiver did not accept the webhook message within 3 days, or the gateway disabled the webhook after the last delivery attempt. */
   FAILED: 'FAILED',
-  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits to be pulled, or a client has a lease on it. */
+  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits until a client pulls it, or a client has pulled it and still has a lease on it. */
   PENDING: 'PENDING'
 } as const;
 

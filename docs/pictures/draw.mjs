@@ -144,8 +144,8 @@ const timelines = {
 };
 
 /**
- * Draws the hourly window and the burst window of the rate limit on a time axis. In the picture, each dot is a rate
- * limit point, at the minute in which an API key used it.
+ * Draws the two rate limit windows (one hour, and the burst window of one minute) on a time axis. In the picture, each
+ * dot is a rate limit point, at the minute in which an API key used it.
  */
 function rateLimit() {
   const charged = [4, 9, 15, 16, 22, 27, 33, 38, 44, 50, 55, 57, 58, 58.5, 59, 59.4];

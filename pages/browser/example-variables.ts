@@ -27,10 +27,11 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 /**
  * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
  * The function keeps values that the user has written, and values in a link that the user has opened. If the GraphQL
- * variables contain a location id that does not come from the explorer, the function replaces nothing. Otherwise, the
- * function replaces the location and the example parking event. It also replaces the example plate, or the plate that
- * the explorer filled in for the previous API key. The example parking event gets a new identifier and the current
- * time, because the gateway records only one parking event for each identifier.
+ * variables contain a location id that does not come from the explorer, the function replaces nothing. If the variables
+ * contain no such location id, the function replaces the location and the example parking event. The function also
+ * replaces the example plate, or the plate that the explorer filled in for the previous API key. The example parking
+ * event gets a new identifier and the current time, because the gateway records only one parking event for each
+ * identifier.
  *
  * @param text the JSON text of the variables in the editor
  * @param former the values that the explorer filled into this tab for the previous API key

@@ -72,7 +72,8 @@ function Explorer(props: {
     }));
     if (!linked.query) return examples;
     // On the first visit of a user, GraphiQL ignores the properties `query` and `variables`, and opens the first tab in
-    // `defaultTabs`. If the user opened a link to an operation, this operation must therefore be in the first tab.
+    // `defaultTabs`. If the user opened a link to an operation, the explorer must therefore put this operation into the
+    // first tab.
     const first = { query: early.query ?? linked.query, variables: linked.variables ?? null };
     return [first, ...examples.filter(({ query }) => query !== linked.query)];
   });
@@ -103,7 +104,7 @@ function Explorer(props: {
 
 /**
  * The number of seconds between a failed request for the GraphQL schema and the next attempt. If the response to a
- * failed request has the header `Retry-After`, the page waits for the time in this header instead.
+ * failed request has the header `Retry-After`, the page waits for the time in this header before the next attempt.
  */
 const retrySeconds = 10;
 

@@ -7,16 +7,17 @@ const storedValuesName = 'parking-gateway:filled-values';
 /**
  * Returns a map from the identifier of each explorer tab to the values that the explorer last filled into this tab.
  * GraphiQL stores the text of each tab, including the values that the explorer filled in. After the user reloads the
- * page, the explorer uses this map to recognise the values that it filled in earlier. The explorer can then replace the
- * values that it filled in, without changing values that the user has written.
+ * page, the explorer uses the returned map to recognise the values that it filled in earlier. The explorer can then
+ * replace its own values without changing the values that the user has written.
  */
 export function loadFilledValues(): Map<string, FilledValues> {
   try {
     const stored: unknown = JSON.parse(deviceStorage.getItem(storedValuesName) ?? '{}');
     return new Map(Object.entries((stored ?? {}) as Record<string, FilledValues>));
   } catch {
-    // If the text in the local storage is not valid JSON, the function returns an empty map. With an empty map, the
-    // explorer can no longer replace the values that it filled into the stored tabs earlier.
+    // If the text in the local storage is not valid JSON, the function returns an empty map. If the map is empty, the
+    // explorer no longer recognises the values that it filled into the stored tabs earlier, and therefore does not
+    // replace them.
     return new Map();
   }
 }

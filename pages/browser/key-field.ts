@@ -101,7 +101,8 @@ export function bindKeyField(): KeyField {
     remember.checked = true;
   }
   show({ kind: 'none' });
-  // The field can already contain an API key, because some browsers restore the text of a field after a reload.
+  // The input field for the API key can already contain a key, because some browsers restore the text of a field after
+  // a reload.
   if (current()) startLookUp();
   return {
     current,

@@ -15,7 +15,7 @@ function createMemory(): Storage {
 
 /**
  * Returns the local storage or the session storage of the browser. If the user has forbidden sites to store data, the
- * browser denies access to both storages, and the function returns a storage in memory.
+ * browser denies access to the local storage and the session storage, and the function returns a storage in memory.
  */
 function open(area: 'localStorage' | 'sessionStorage'): Storage {
   try {

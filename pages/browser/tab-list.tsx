@@ -19,8 +19,8 @@ interface ItemProps {
 }
 
 /**
- * The list of tabs. It is a list of buttons, not an ARIA tab list. In ARIA, a tab must not contain another control,
- * such as a close button.
+ * The list of tabs. The tabs are a list of buttons, not an ARIA tab list. In ARIA, a tab must not contain another
+ * control, such as a close button.
  */
 const Group = ({ children, className, ref }: ListProps) => (
   <ul ref={ref} className={className} aria-label="Operations">
@@ -43,7 +43,7 @@ const Item = ({ children, className, ref, 'aria-selected': isCurrent }: ItemProp
 };
 
 /**
- * GraphiQL shows the tabs of the explorer with these two components. The names of the two components are the names that
- * GraphiQL imports from framer-motion.
+ * GraphiQL shows the tabs of the explorer with the components `Group` and `Item`. `Group` and `Item` have these names,
+ * because GraphiQL uses `Reorder.Group` and `Reorder.Item` of framer-motion.
  */
 export const Reorder = { Group, Item };

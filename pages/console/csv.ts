@@ -74,8 +74,8 @@ function checkHeader(names: string[]): string[] {
 const largestMaxEntries = 2_147_483_647;
 
 /**
- * The maximum length of a text in a request (docs/rate-limits.md). The limit counts the characters of the text in JSON,
- * including the quotation marks and the escape characters.
+ * The maximum length of a text in a request (docs/rate-limits.md). The limit counts the characters that the text has in
+ * JSON, including the quotation marks and the escape characters.
  */
 const maxTextCharacters = 32_768;
 
@@ -83,8 +83,8 @@ const maxTextCharacters = 32_768;
 const maxRequestRows = 1000;
 
 /**
- * The maximum size of all rows in an import request, in bytes of JSON. The gateway accepts request bodies of up to 16
- * MiB (docs/rate-limits.md), but the body contains the GraphQL operation in addition to the rows.
+ * The maximum size of all rows in an import request, in bytes of JSON. The maximum is less than the 16 MiB that the
+ * gateway accepts for a request body (docs/rate-limits.md), because the body also contains the GraphQL operation.
  */
 const maxRequestBytes = 15 * 1024 * 1024;
 
@@ -160,7 +160,7 @@ function textOf(file: BufferSource): string {
 /**
  * Converts an error of the CSV parser to an error for the user.
  *
- * @param lastLine the line of the last field that the parser has read completely
+ * @param lastLine the line number of the last field that the parser has read completely
  */
 function faultOf(error: unknown, lastLine: number): unknown {
   if (!(error instanceof CsvError)) return error;

@@ -58,9 +58,9 @@ export function useKeptView(isKept: boolean): void {
   useEffect(() => {
     if (!isKept) return;
     const { href } = location;
-    // The browser sends the event `popstate` before the event `hashchange`. The function `stay` must restore the
-    // address at `popstate`, because the event `hashchange` would otherwise open the view to which the user went back
-    // or forward.
+    // The browser sends the event `popstate` before the event `hashchange`. At the event `popstate`, the function
+    // `stay` must restore the address. Otherwise, the event `hashchange` would open the view to which the user went
+    // back or forward.
     const stay = () => history.pushState(null, '', href);
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('popstate', stay);

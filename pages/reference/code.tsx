@@ -2,8 +2,8 @@ import { raw } from 'hono/html';
 import { highlight, type Language } from './highlight.ts';
 
 /**
- * A block that shows source text. A code block can get the keyboard focus, so that users can scroll the source text
- * with the keyboard.
+ * A block on a page of the API reference that shows source text, such as JSON or GraphQL. A code block can get the
+ * keyboard focus, so that users can scroll the source text with the keyboard.
  */
 export const Code = ({
   text,

@@ -14,7 +14,7 @@ import { webhookSection } from './webhook-section.tsx';
 
 /**
  * A part of the API reference, such as `REST`, which consists of several sections. The navigation of the API reference
- * shows the title of each part.
+ * shows the title of each of its parts.
  */
 interface Part {
   title: string;

@@ -12,8 +12,8 @@ const words: Record<string, string> = {
 };
 
 /**
- * Returns the description of a regular expression from the table `words`. If the table `words` has no description of
- * the regular expression, the function returns the regular expression itself. A test fails when the API has a regular
- * expression that the table `words` does not describe.
+ * Returns the description of a regular expression from the map `words`. If the map `words` has no description of the
+ * regular expression, the function returns the regular expression itself. A test fails when the API has a regular
+ * expression that the map `words` does not describe.
  */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

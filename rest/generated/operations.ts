@@ -25,7 +25,7 @@ export type CreateLocationInput = {
 
 /** Whether a location has free spaces. */
 export type LocationState =
-  /** At least one space of the location is free. */
+  /** At least one parking space of the location is free. */
   | 'AVAILABLE'
   /** Every space is taken. */
   | 'FULL'

@@ -3,8 +3,9 @@ import { prismaList } from '../database/prisma-list.ts';
 import type { PagedList } from '../paging.ts';
 
 /**
- * The columns that the gateway reads for a list of audit records. For a list, the gateway does not read the column
- * `changes`, because the audit record of one import can contain the ids of thousands of whitelist entries.
+ * The columns that the gateway reads for a list of audit records. When the gateway lists audit records, it does not
+ * read their column `changes`, because the audit record of one import can contain the ids of thousands of whitelist
+ * entries.
  */
 export const auditRecordColumns = {
   id: true,

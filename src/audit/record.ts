@@ -28,8 +28,8 @@ export interface ChangeAuthor {
 
 /**
  * Writes the audit record of a change (docs/contract-keys.md#all-use-is-logged). The caller passes the transaction of
- * the change, so that the change and its audit record are committed together or not at all. A webhook that subscribes
- * to the recorded kind of change gets a message about the new audit record.
+ * the change, so that the change and its audit record are committed together or not at all. Each webhook that
+ * subscribes to this kind of change gets a message about the new audit record.
  *
  * @returns the identifier of the audit record
  */
@@ -70,7 +70,7 @@ export async function recordChanges(
 
 /**
  * Returns the SQL parameters for one audit record: the id of the record, the ids of the author's API key and request,
- * and the trace context. The SQL from `insertAuditRecord` uses these parameters.
+ * and the trace context. The SQL text that `insertAuditRecord` returns uses these parameters.
  */
 export function auditParameters({ key, requestId }: { key: { id: string }; requestId: string }) {
   return {

@@ -21,8 +21,8 @@ export interface Authenticator {
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * Looks up the API key of a secret in the cache, and never in the database. Returns `undefined` if the cache contains
-   * no result for the secret.
+   * Looks up the API key that belongs to a secret. Reads only the cache, and never the database. Returns `undefined` if
+   * the cache contains no result for the secret.
    *
    * @throws {ServiceError} `UNAUTHORIZED` when the secret is invalid according to the cache
    */
@@ -72,8 +72,8 @@ interface FoundKey {
 
 /**
  * Creates the authenticator of one process. The authenticator caches the result of each look-up of an API key for a few
- * seconds, even if the look-up found no API key. When an API key changes, a notice over `pubSub` empties the caches of
- * all processes.
+ * seconds, even if the look-up found no API key. When an API key changes, a notice over `pubSub` tells all gateway
+ * processes to empty their API key caches.
  *
  * @param options.operatorSecret the secret in OPERATOR_API_KEY, which may have another format than the secrets that the
  *   gateway generates
@@ -101,7 +101,7 @@ export async function createAuthenticator(options: {
     keys.clear();
     unknown.clear();
     // A look-up that began before an API key changed may return the old state of the key. The authenticator therefore
-    // does not cache the results of look-ups that began before the change.
+    // does not cache the result of an API key look-up that began before an API key changed.
     lookUps.clear();
     changes.emit('change');
   }

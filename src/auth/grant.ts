@@ -11,8 +11,8 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 // own, no new API key could have a higher rate limit than the existing API keys.
 
 /**
- * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted member gives no
- * access: for example, a grant without `permissions` gives no permissions.
+ * The permissions, scope, limits and expiry that one API key gives to another API key. If a property of the grant is
+ * omitted, the grant gives no access of this kind: for example, a grant without `permissions` gives no permissions.
  */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
@@ -104,7 +104,7 @@ async function requireCompanies(
  * more access than `key`. A client that rotates an API key gets the new secret. Without this check, a client could
  * rotate an API key that has more access than the client's own API key, and could then use the new secret.
  *
- * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
+ * @throws {ServiceError} `FORBIDDEN`; the error message names an access right that the target key has and `key` lacks
  */
 export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): void {
   const excess = key.id === target.id ? undefined : excessOf(key, target);
@@ -117,7 +117,7 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 /**
  * Describes the first access right that the target key has and `key` lacks: a permission, a later expiry, a larger
  * scope or a higher rate limit. Returns `undefined` if the target key has no access right that `key` lacks. If `key` is
- * an operator's key, `excessOf` does not compare the rate limits.
+ * an operator's key, `excessOf` does not compare the rate limits of the two API keys.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

@@ -12,7 +12,7 @@ interface KeyScope {
 }
 
 /**
- * Checks the scope of a new API key. The caller skips this check if the client has an operator's key.
+ * Checks the scope of a new API key. The caller calls this function only if the client does not use an operator's key.
  *
  * @throws {ServiceError} `FORBIDDEN` when the new key would be an operator's key, or would have no companies and no
  *   locations
@@ -34,7 +34,7 @@ export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locati
  * API key.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when an operator's key would get a company or location. `FORBIDDEN` when a
- *   client without an operator's key removes the last company or location from the scope
+ *   client without an operator's key removes the last company or location from the scope of an API key
  */
 export function requireScopeOfChangedKey(
   key: AuthenticatedKey,

@@ -175,9 +175,9 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Issues a new secret for an API key. The earlier secrets of the API key stay valid until the grace period ends. If
-     * several requests rotate one API key at the same time, the rotations run one after the other. After the grace
-     * periods have ended, only the secret that the last rotation created is valid.
+     * Issues a new secret for an API key. The API key's earlier secrets stay valid until the grace period of the
+     * rotation ends. If several requests rotate one API key at the same time, the rotations run one after the other.
+     * After the grace periods have ended, only the secret that the last rotation created is valid.
      *
      * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage. `CONFLICT` for a revoked API
      *   key. `FORBIDDEN` when the API key has more access than the client's own API key

@@ -55,7 +55,7 @@ export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRel
 
 /**
  * Converts an API key from the database to the API key that a client uses for a request. `secretId` is the id of the
- * secret that the client has sent.
+ * API key secret that the client has sent.
  */
 export function authenticatedKey(
   { companies, locations, ...row }: ScopedApiKey,

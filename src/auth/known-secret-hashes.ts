@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * The maximum number of hashes of API key secrets that a process keeps in memory. Each hash occupies about 150 bytes of
- * memory.
+ * The maximum number of hashes of API key secrets that a process keeps in memory. In memory, each hash of an API key
+ * secret occupies about 150 bytes.
  */
 const maxKnownSecretHashes = 100_000;
 /**
@@ -23,7 +23,8 @@ export interface KnownSecretHashes {
   delete(hash: string): void;
   /**
    * Waits 5 s, and then reads the hashes of the newest API key secrets from the database, because other processes may
-   * have issued new API keys. Until the hashes have been read, more calls of `readSoon` have no effect.
+   * have issued new API keys. If a caller calls `readSoon` again before the process has read these hashes, this call
+   * has no effect.
    */
   readSoon(): void;
 }

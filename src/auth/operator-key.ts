@@ -39,9 +39,9 @@ const keysOfConfiguration = (environment: Environment) => ({
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
  * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY cannot be used, the function only logs a warning and
  * changes no API key. The secret in OPERATOR_API_KEY cannot be used if it has expired, or if its API key has expired or
- * is revoked. It also cannot be used if its API key is not an operator's key of the configured environment. An outdated
- * secret in OPERATOR_API_KEY belongs to a revoked key, so a process that starts with this secret cannot revoke the
- * current operator's key.
+ * is revoked. The secret also cannot be used if its API key is not an operator's key of the configured environment. An
+ * outdated secret in OPERATOR_API_KEY belongs to a revoked key, so a process that starts with this secret cannot revoke
+ * the current operator's key.
  *
  * While the database is read-only, the function only logs a warning, so that the gateway can still start and decide
  * whether vehicles may enter.
@@ -103,7 +103,7 @@ function changeOperatorKeys(prisma: PrismaClient, operator: OperatorSecret, log:
 
 /**
  * Gives an operator's key all permissions, and records in the database that the key's secret is the value of
- * OPERATOR_API_KEY. If the permissions change, the function writes an audit record.
+ * OPERATOR_API_KEY. If the permissions of the operator's key change, the function writes an audit record.
  *
  * @returns whether the function has changed the API key
  */
@@ -150,8 +150,9 @@ async function endFormerKeys(
 }
 
 /**
- * Creates an operator's key with all permissions if the environment has no API keys, or only revoked API keys. If
- * several processes call `createFirstOperatorKey` at the same time, only one process creates an operator's key.
+ * If the environment (such as production) has no API keys, or only revoked API keys, creates an operator's key with all
+ * permissions. If several processes call `createFirstOperatorKey` at the same time, only one process creates an
+ * operator's key.
  *
  * @returns true if the function has created an operator's key
  */

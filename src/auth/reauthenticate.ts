@@ -8,7 +8,7 @@ import { reachesLocation } from './scope.ts';
  * it was sent has lost a permission or a part of its scope.
  *
  * @param before the API key, with the permissions and the scope that it had at the start of the request
- * @returns the current state of the API key
+ * @returns the API key with its current permissions and scope
  * @throws {ServiceError} `UNAUTHORIZED` when the secret is no longer valid, and `FORBIDDEN` when the API key has lost a
  *   permission or a part of its scope
  */
@@ -28,8 +28,8 @@ export async function reauthenticate(
 }
 
 /**
- * Whether an API key has lost a permission or a part of its scope. An API key keeps access to a location that its scope
- * no longer lists, if the scope contains the company that owns the location.
+ * Whether an API key has lost a permission or a part of its scope since the request began. An API key keeps access to a
+ * location that its scope no longer lists, if the scope contains the company that owns the location.
  */
 function hasLost(before: AuthenticatedKey, now: AuthenticatedKey): boolean {
   if ([...before.permissions].some((permission) => !now.permissions.has(permission))) return true;

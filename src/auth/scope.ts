@@ -21,7 +21,7 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 
 /**
  * Returns an SQL condition that is true for the rows of the table `"Location"` that are in the scope of an API key. The
- * function `scopeParameters` returns the SQL parameters of this SQL condition.
+ * function `scopeParameters` returns the parameters that this SQL condition needs.
  */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
@@ -54,8 +54,8 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 
 /**
  * An SQL condition that is true if a location is in the scope of an API key. In an SQL statement with `isInScope`, the
- * alias `l` stands for the row of the location. The alias `q` stands for the row of the change that the client
- * requests. The columns `isReached` and `companyIds` of `q` contain the result of the function `scopeOfLocation`.
+ * alias `l` stands for the row of the location. The alias `q` stands for the row with the values of the requested
+ * change. The columns `isReached` and `companyIds` of `q` contain the result of the function `scopeOfLocation`.
  */
 export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array(q."companyIds", ' ')))`;
 
@@ -73,7 +73,7 @@ export function scopeOfLocation({ unrestricted, companyIds, locationIds }: Reach
  * Returns the location if it exists and is in the scope of the API key.
  *
  * @param id the identifier that the client sent
- * @throws {ServiceError} `NOT_FOUND` for an unknown location, and also for a location outside the scope
+ * @throws {ServiceError} `NOT_FOUND` for an unknown location, and also for a location outside the scope of the API key
  */
 export function reachable<Row extends { id: string; companyId: string }>(
   key: AuthenticatedKey,

@@ -18,11 +18,11 @@ export const advisoryLocks = {
   prismaMigration: 72_707_369,
   /**
    * The number of the advisory lock that a process holds while it drops expired partitions of usage records. While one
-   * process holds the lock, no other process drops partitions of usage records. Each table from which the gateway
-   * removes expired rows, instead of dropping whole partitions, has a separate lock. The gateway also removes expired
-   * rows from the table `UsageRecord`, because the default partition of this table can contain expired rows. The lock
-   * number of a table is a hash of the table's name, with `retention` as the seed of the hash function. A process holds
-   * the lock of a table while it removes expired rows from this table.
+   * process holds the lock, no other process drops partitions of usage records. The gateway removes expired rows from
+   * some tables without dropping whole partitions; each of these tables has a separate advisory lock. The gateway also
+   * removes expired rows from the table `UsageRecord`, because the default partition of this table can contain expired
+   * rows. The lock number of a table is a hash of the table's name, with `retention` as the seed of the hash function.
+   * A process holds the lock of a table while it removes expired rows from this table.
    */
   retention: 7_205_759_404,
   /**

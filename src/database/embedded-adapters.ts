@@ -44,8 +44,8 @@ function startTransaction(client: Client): Promise<Transaction> {
             },
             async rollback() {
               const rolledBack = transaction.rollback();
-              // When the callback of a transaction has ended, PGlite refuses further statements of the transaction. If
-              // PGlite accepted a statement after the ROLLBACK, the statement would run outside the transaction and
+              // When the callback of a transaction has ended, PGlite refuses every later statement of this transaction.
+              // If PGlite accepted a statement after the ROLLBACK, the statement would run outside the transaction and
               // make permanent changes.
               endCallback();
               await Promise.all([rolledBack, ended]);

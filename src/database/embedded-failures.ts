@@ -7,8 +7,8 @@ import type { Extension } from '@electric-sql/pglite';
 export const onlyFatalErrors = ['-c', 'log_min_messages=fatal', '-c', 'log_line_prefix='];
 
 /**
- * Matches the first line of a fatal error in the server log of PostgreSQL. All other lines of an entry in the server
- * log begin with a tab, or with a word other than `FATAL` and `PANIC`. The text of an SQL statement in the log
+ * Matches the first line of a fatal error in the server log of PostgreSQL. In an entry of the server log, each later
+ * line begins with a tab, or with a word other than `FATAL` and `PANIC`. The text of an SQL statement in the log
  * therefore cannot look like a fatal error.
  */
 const fatalError = /^(?:FATAL|PANIC): +(.*)/;
@@ -18,9 +18,9 @@ const logFileBytes = 16 * 1024 * 1024;
 
 /**
  * Calls `onFatalError` with the message of each fatal error that PostgreSQL writes to its server log. PGlite calls
- * `onFatalError` while the failed statement is still running. The gateway process must end at once. It cannot wait
- * until the failed SQL statement returns an error. After a fatal error, a call of PGlite may never return, for example
- * a COMMIT that cannot write the write-ahead log.
+ * `onFatalError` while the failed statement is still running. The gateway process must end at once. The process cannot
+ * wait until the failed SQL statement returns an error. After a fatal error, a call of PGlite may never return, for
+ * example a COMMIT that cannot write the write-ahead log.
  */
 export const serverLogReader = (onFatalError: (message: string) => void): Extension => ({
   name: 'server log reader',

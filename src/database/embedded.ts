@@ -106,7 +106,7 @@ async function openFolder(folder: string): Promise<PGlite> {
 }
 
 async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Database> {
-  // The session uses UTC, because Prisma's adapter expects every time in UTC.
+  // The database session uses UTC, because Prisma's adapter expects every time in UTC.
   await pglite.exec(`SET TimeZone TO 'UTC'`);
   const shared = shareConnection(pglite);
   const stopMaintenance = startMaintenance(shared.others);

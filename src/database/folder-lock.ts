@@ -6,11 +6,11 @@ import { DatabaseStartError } from './start-error.ts';
 
 /**
  * Locks the folder of the embedded database for this process. If two processes wrote to the same database folder, data
- * would be lost. The gateway locks an open file in the folder (`flock`, or `F_OFD_SETLK` on Linux). The kernel gives
- * the file lock to only one process, even if containers share a volume. The kernel releases the file lock when the
- * process ends or crashes. The gateway never removes the lock file. If a process removed the lock file while another
- * process uses it, a third process could create and lock a new lock file. Two processes could then use the same
- * database folder, because each process would hold the lock of a different file.
+ * would be lost. The gateway locks an open file in the database folder (with `flock`, or with `F_OFD_SETLK` on Linux).
+ * The kernel gives the file lock to only one process, even if containers share a volume. The kernel releases the file
+ * lock when the process ends or crashes. The gateway never removes the lock file. If a process removed the lock file
+ * while another process uses it, a third process could create and lock a new lock file. Two processes could then use
+ * the same database folder, because each process would hold the lock of a different file.
  *
  * @returns a function that unlocks the folder
  * @throws {DatabaseStartError} when another process holds the lock, or when this process cannot write to the folder or

@@ -14,7 +14,7 @@ const maxJoinedCounts = 10;
 
 /**
  * The maximum number of list pages that one SQL statement reads as JSON. The JSON of a page is long, so one SQL
- * statement reads only a few pages. Several SQL statements can read pages at the same time.
+ * statement reads only a few pages. The gateway can run several SQL statements that read list pages at the same time.
  */
 const maxJoinedJsonPages = 10;
 
@@ -78,8 +78,8 @@ export function createKeysetList<
 
   return {
     /**
-     * Reads a page of the rows that belong to one owner (a location or a company). Returns `undefined` if the owner
-     * does not exist, or belongs to a company that is not in `ofCompanies`.
+     * Reads a page of the rows that belong to one owner (a location or a company). Returns `undefined` if the owner of
+     * the rows does not exist, or belongs to a company that is not in `ofCompanies`.
      */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: statements.page,
@@ -96,7 +96,7 @@ export function createKeysetList<
 
     /**
      * Reads a page of the rows of one owner (a location or a company) as JSON, oldest row first. Returns `undefined` if
-     * the owner does not exist, or belongs to a company that is not in `ofCompanies`.
+     * the owner of the rows does not exist, or belongs to a company that is not in `ofCompanies`.
      */
     jsonPage: createStatementBatch<
       Asked & JsonQuestion,

@@ -18,14 +18,14 @@ export interface KeysetListOptions<Question, Shared> {
   table: string;
   fields: Readonly<Record<string, string>>;
   /**
-   * SQL expressions whose values a statement returns instead of the values of columns of the table. Each key of the
-   * object is the name of a column, and the value is the SQL expression that replaces this column. An SQL expression
-   * can use only the columns of the alias `r` (a row of the list).
+   * SQL expressions that replace columns of the table in the result of a statement. Each key of the object is the name
+   * of a column, and the value is the SQL expression that replaces this column. An SQL expression can use only the
+   * columns of the alias `r` (a row of the list).
    */
   expressions?: Readonly<Record<string, string>>;
   /**
-   * The columns that contain instants. When the gateway reads a page as JSON, the SQL writes instants in the text
-   * format of the API.
+   * The columns that contain points in time. When the gateway reads a page as JSON, the SQL statement converts these
+   * points in time to the text format of the API.
    */
   instants?: readonly string[];
   /**
@@ -35,21 +35,21 @@ export interface KeysetListOptions<Question, Shared> {
   jsonPageColumns?: string;
   /**
    * The owner of a row is a company or a location. For example, a location owns its whitelist entries. `table` is the
-   * database table that contains the owners, and `column` is the column of the list that contains the id of the owner.
+   * table of the owners. `column` is the column with the owner's id in each row of the list.
    */
   owner: { table: 'Company' | 'Location'; column: string };
   /**
-   * The filters that a query can have. For a filter with the type `text` or `boolean`, the column with the filter's
-   * name must be equal to the value that the client sent. A filter of the type `FilterCondition` contains a
-   * hand-written SQL condition.
+   * The filters that a query can have. If a filter has the type `text` or `boolean`, the list contains only rows in
+   * which the column with the filter's name has the value that the client sent. A filter of the type `FilterCondition`
+   * contains a hand-written SQL condition.
    */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
   /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
-   * Returns the part of a query that determines the SQL parameters of `condition`, such as the client's API key. The
-   * function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can answer
-   * several queries only if `sharedOf` returns the same object for each of these queries.
+   * Returns the values of a query on which the SQL parameters of `condition` depend, for example the client's API key.
+   * The function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can
+   * answer several queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
@@ -57,21 +57,21 @@ export interface KeysetListOptions<Question, Shared> {
 
 /**
  * A filter with a hand-written SQL condition. In the SQL condition, the alias `r` stands for a row of the list. The
- * alias `q` stands for a query that contains the value of the filter.
+ * alias `q` stands for a row with the SQL parameters of one query, such as the value of the filter.
  */
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether PostgreSQL can use an index to read the rows that match the filter in the order of their ids. */
+  /** Whether an index lets PostgreSQL read the rows that match the filter, sorted by their ids. */
   hasIndex: boolean;
 }
 
 export interface Question {
   ownerId: string;
   /**
-   * The ids of companies, separated by spaces (see `isOfCompanies`). The statement returns rows only if `ofCompanies`
-   * contains their owner (a company with the id `ownerId`) or the company of their owner (a location with the id
-   * `ownerId`). If `ofCompanies` is omitted, the statement returns the rows of any owner.
+   * The ids of companies, separated by spaces (see `isOfCompanies`). The id of the owner is `ownerId`. The statement
+   * returns rows of a company only if `ofCompanies` contains this company, and rows of a location only if `ofCompanies`
+   * contains the location's company. If `ofCompanies` is omitted, the statement returns the rows of any owner.
    */
   ofCompanies?: string | null | undefined;
 }
@@ -135,8 +135,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
   /**
-   * Returns an SQL condition for the rows of a list. The condition is true for a row that belongs to the given owner
-   * and matches the filters and page bounds named in `used`.
+   * Returns an SQL condition that selects rows of the list. The condition is true for a row that belongs to the given
+   * owner and matches the filters and page bounds named in `used`.
    */
   const membership = (ownerId: string, used: string[]) =>
     [
@@ -151,8 +151,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Converts the names of a query's filters and page bounds to numbers, which become a part of the name of the SQL
-   * statement. The number of a filter or a page bound never changes. The statement name contains numbers instead of
-   * names, because PostgreSQL truncates long statement names.
+   * statement. Each filter and each page bound always has the same number. The statement name contains numbers instead
+   * of names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -176,8 +176,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Returns the number that identifies a JSON shape in the names of SQL statements. A JSON shape is the list of fields
-   * that each row has in the JSON of a list. The gateway has few JSON shapes, because clients cannot define JSON
-   * shapes.
+   * that each row has in the JSON of a list. There are only a few JSON shapes, because the code of the gateway defines
+   * them, and clients cannot add any.
    */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
@@ -218,9 +218,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Returns an SQL statement that reads one part of a list, and counts the rows of this part that match the client's
-   * filters. PostgreSQL first uses an index to read at most `rowsPerCount` rows. For each row that it has read,
-   * PostgreSQL then checks the filters that have no index. One SQL statement therefore reads at most `rowsPerCount`
-   * rows, even if no row matches all filters.
+   * filters. PostgreSQL first uses an index to read at most `rowsPerCount` rows. PostgreSQL then checks each row that
+   * it has read against the filters that have no index. One SQL statement therefore reads at most `rowsPerCount` rows,
+   * even if no row matches all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);

@@ -13,9 +13,9 @@ const smallCompressedBytes = 1024;
 
 /**
  * The maximum size of a JSON value as uncompressed jsonb, in bytes. The gateway does not read the JSON text of a value
- * that is larger than `maxJsonbBytes`. The JSON text of such a value would be too long, or would contain too many
- * values, for any response. Each value, such as a string or a number, takes at most about 25 bytes more as jsonb than
- * as JSON text.
+ * that is larger than `maxJsonbBytes`. If a value is larger than `maxJsonbBytes`, its JSON text would be too long for
+ * any response, or would contain too many values. Each value, such as a string or a number, takes at most about 25
+ * bytes more as jsonb than as JSON text.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
  * A request for whose response the gateway reads large JSON values. For each request, the gateway adds up the sizes of
- * the values that it reads from the JSON column.
+ * the values that it reads from one JSON column.
  */
 export interface ValueReader {
   key: { id: string };
@@ -42,8 +42,8 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  *
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
- * @param isBounded a function that returns whether the gateway can parse a JSON text quickly, because the number of
- *   values and their nesting are within the limits
+ * @param isBounded a function that returns true if the number of values in a JSON text and their nesting are within the
+ *   limits that keep parsing fast
  * @param tooLarge the error to throw when one value is too long, or when all values of a response together are too
  *   long. In a streamed response, large values may have any size
  */
@@ -57,8 +57,8 @@ export function createLargeValues(
   const charactersOf = new WeakMap<ValueReader, number>();
 
   /**
-   * Adds the size of a large value to the total size of all large values in the response. Returns true if the total
-   * size of these large values is at most `maxCharactersOfAnswer`.
+   * Adds the size of a large value to the sum of the sizes of all large values in the response. Returns true if the
+   * total size of all large values in the response is at most `maxCharactersOfAnswer`.
    */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
@@ -67,12 +67,13 @@ export function createLargeValues(
   }
 
   /**
-   * Reads a value of any size as JSON text. If the value has just been deleted, the function returns the text `null`.
+   * Reads a JSON value of any size from the database, and returns it as JSON text. If the value has just been deleted,
+   * the function returns the text `null`.
    */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
-      // The function checks the API key again. The API key may have been revoked while this function waited for a slot,
-      // or while the client read an earlier part of the response.
+      // The function checks the API key of the request again. The API key may have been revoked while this function
+      // waited for a slot, or while the client read an earlier part of the response.
       await reader.reauthenticate();
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(wholeValue, wholeValue.values({ id }));
@@ -86,7 +87,8 @@ export function createLargeValues(
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // The API key is checked again, because it may have been revoked while this function waited for a slot.
+      // The function checks the API key again, because the API key may have been revoked while the function waited for
+      // a slot.
       await reader.reauthenticate();
       // If the large values in the response already have the maximum total length, the gateway reads no more large
       // values.

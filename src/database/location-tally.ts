@@ -1,6 +1,7 @@
 /**
  * Returns SQL that reads how many whitelist entries or how many open parking sessions a location has. Database triggers
- * keep the numbers of whitelist entries and of open parking sessions up to date (docs/decisions/location-tallies.md).
+ * keep both numbers of each location up to date: the number of whitelist entries, and the number of open parking
+ * sessions (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location
  */

@@ -47,7 +47,7 @@ export async function withMigrationLock<Result>(
   try {
     const locker = await connectInTime();
     const worker = await connectInTime();
-    // Migrations can take minutes, and other gateway processes wait for the migrations. For the connection that applies
+    // Migrations can take minutes, and other gateway processes wait for the migrations. On the connection that applies
     // the migrations, the gateway therefore switches off the time limits that are set for its PostgreSQL role. On a
     // connection through a pooler, the gateway does not change the time limits, because changed time limits would also
     // apply to other clients of the pooler.

@@ -43,8 +43,9 @@ const ACTIVE_TRANSACTION = '25001';
  */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
 /**
- * The pause of the gateway after a migration could not get a lock, in milliseconds. Then the gateway runs the migration
- * again. During the pause, PostgreSQL runs the SQL statements that had to wait because of the migration.
+ * The pause of the gateway after a migration could not get a lock, in milliseconds. After this pause, the gateway runs
+ * the migration again. While the gateway pauses, PostgreSQL runs the SQL statements that had to wait because of the
+ * migration.
  */
 const MIGRATION_LOCK_PAUSE_MS = 5_000;
 
@@ -76,10 +77,10 @@ const createHistory = `
   )`;
 
 /**
- * Applies the pending migrations. `prisma migrate deploy` applies them in the same way, from the same files, and
- * records them in the same table `_prisma_migrations`. If several processes start at the same time, one process applies
- * the migrations, and the other processes wait. If no migration is pending, `applyMigrations` runs only two short SQL
- * queries.
+ * Applies the pending migrations. `prisma migrate deploy` applies the migrations in the same way, from the same files,
+ * and records them in the same table `_prisma_migrations`. If several processes start at the same time, one process
+ * applies the migrations, and the other processes wait. If no migration is pending, `applyMigrations` runs only two
+ * short SQL queries.
  *
  * @returns the names of the migrations that this call applied.
  * @throws {DatabaseStartError} when the file of an applied migration was edited, when an earlier migration is
@@ -90,8 +91,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // Another process may have applied the migrations while this process was waiting for the migration lock. This
-    // process therefore reads the history of migrations again.
+    // Another process may have applied the migrations while this process was waiting for the migration lock. When this
+    // process gets the migration lock, it therefore reads the history of migrations again.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -129,9 +130,9 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 
 /**
  * Applies one migration. If the migration cannot get a lock in time, for example during a backup with `pg_dump`, the
- * gateway rolls the migration back. After a pause, the gateway tries the migration again, until the migration gets all
- * the locks that it needs. If PostgreSQL refuses to run a migration's script in a transaction, the gateway runs the
- * script without a transaction.
+ * gateway rolls the migration back. When the migration cannot get a lock, the gateway tries it again after a pause,
+ * until the migration gets all the locks that it needs. If PostgreSQL refuses to run a migration's script in a
+ * transaction, the gateway runs the script without a transaction.
  */
 async function applyMigration(
   connection: MigrationConnection,

@@ -10,8 +10,8 @@ type Parameters = Readonly<Record<string, unknown>>;
 export interface NamedStatement extends Statement {
   /**
    * Converts named values to the list of values for one execution of the SQL statement. A named value that the SQL text
-   * does not use is ignored. A Date becomes ISO 8601 text, which PostgreSQL and the embedded database also accept in
-   * arrays.
+   * does not use is ignored. If a named value is a Date, the function converts it to ISO 8601 text, which PostgreSQL
+   * and the embedded database also accept in arrays.
    *
    * @throws {TypeError} when a parameter of the SQL text has no value
    */

@@ -21,14 +21,15 @@ import {
 const DEADLOCK = '40P01';
 
 /**
- * The maximum time for which a request waits for a free connection, in milliseconds. A frozen gateway process can block
- * other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. Requests wait for longer than
- * 5 s, so that blocked requests can still get a connection after PostgreSQL has ended the transaction.
+ * The maximum time for which a request waits for a free database connection, in milliseconds. A frozen gateway process
+ * can block other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. Requests wait for
+ * longer than 5 s, so that blocked requests can still get a connection after PostgreSQL has ended the transaction of
+ * the frozen process.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
- * The maximum time for which a request from a gate waits for a free connection, in milliseconds. Requests from gates
- * use a separate connection pool.
+ * The maximum time for which a request from a gate waits for a free database connection, in milliseconds. Requests from
+ * gates use a separate connection pool.
  */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 /**
@@ -40,7 +41,8 @@ const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 const GATE_STATEMENT_TIMEOUT_MS = 2_000;
 
 /**
- * How long a query waits for a connection to the standby before the gateway uses the primary instead, in milliseconds.
+ * How long a query waits for a connection to the standby PostgreSQL server before the gateway uses the primary server
+ * instead, in milliseconds.
  */
 const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
 
@@ -158,8 +160,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       ...reads,
       probe: () => answersInTime(standbyProbe.query('SELECT 1')),
       async close() {
-        // A stopping process waits at most one second for reads that still run on the standby, because no request waits
-        // for the results of these reads. If the standby no longer answers, a read on the standby could last 31 s.
+        // A stopping process waits at most one second for reads that still run on the standby PostgreSQL server,
+        // because no request waits for the results of these reads. If the standby server no longer answers, a read on
+        // this server could last 31 s.
         const closed = Promise.all([reads.close(), standbyProbe.end()]);
         await answersInTime(closed).catch(() => undefined);
       },

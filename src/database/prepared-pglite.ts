@@ -11,7 +11,7 @@ import { createStatementNamer } from './statement-namer.ts';
 
 type Message = Awaited<ReturnType<PGlite['execProtocolStream']>>[number];
 
-/** A statement that PostgreSQL has parsed. */
+/** An SQL statement that PostgreSQL has parsed. */
 interface Prepared {
   /**
    * The name of the prepared statement. PostgreSQL keeps an unnamed prepared statement only until the next statement is
@@ -22,7 +22,7 @@ interface Prepared {
   parameterTypes: number[];
   /**
    * PostgreSQL's description of the columns in the result, or `undefined` when the statement returns no rows.
-   * PostgreSQL sends the description only once for each prepared statement.
+   * PostgreSQL sends the description of the result columns only once for each prepared statement.
    */
   columns: messages.RowDescriptionMessage | undefined;
 }

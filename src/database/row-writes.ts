@@ -12,9 +12,9 @@ const maxJoinedWrites = 50;
 
 /**
  * When another transaction has locked a row, PostgreSQL rejects the waiting SQL statement within this time (in
- * milliseconds). If PostgreSQL rejects an SQL statement because of a lock only after a longer time, another transaction
- * has locked the whole table. If a transaction has locked the whole table, the gateway does not run a separate
- * statement for each change, because each statement would wait for the table again.
+ * milliseconds). If PostgreSQL rejects an SQL statement because of a lock only after this time, another transaction has
+ * locked the whole table. If a transaction has locked the whole table, the gateway does not run a separate statement
+ * for each change, because each of these statements would also have to wait for the table.
  */
 const maxRejectionMs = 2_000;
 
@@ -26,9 +26,10 @@ interface RowWrite extends Readonly<Record<string, unknown>> {
 
 /**
  * Creates a function that changes one row. One SQL statement writes all changes that are requested in the same
- * iteration of the event loop. PostgreSQL can reject this statement because of a wrong value or a locked row. If
- * PostgreSQL rejects the statement, no data changes, and the gateway runs a separate statement for each change. A wrong
- * value or a locked row in the change of one client therefore does not affect the changes of other clients.
+ * iteration of the event loop. PostgreSQL can reject the whole SQL statement because one change has a wrong value, or
+ * because one row is locked. If PostgreSQL rejects the SQL statement, no row changes, and the gateway runs a separate
+ * SQL statement for each change. A wrong value or a locked row in the change of one client therefore does not affect
+ * the changes of other clients.
  *
  * @param statement an SQL statement whose parameters are arrays with one value for each change. In each row that the
  *   SQL statement returns, the column `n` contains the number of the change, starting at 1
@@ -47,7 +48,7 @@ export function createRowWrites<Row extends { n: number }>(
 
   const runAlone = async (write: RowWrite) => (await run([write]))[0];
 
-  /** Runs changes of different rows in one statement, and returns one promise for each change. */
+  /** Changes several database rows with one SQL statement, and returns one promise for each change. */
   async function runTogether(writes: readonly RowWrite[]): Promise<Promise<Row | undefined>[]> {
     const startedAt = performance.now();
     try {
@@ -60,8 +61,9 @@ export function createRowWrites<Row extends { n: number }>(
     }
   }
 
-  // `createBatch` resolves the promises of all changes of a batch at the same time. Each change therefore gets an
-  // object with a promise of its own, so that no change waits for the locked row of another change.
+  // `createBatch` resolves the promises of all changes of a batch at the same time. For each change, `createBatch`
+  // therefore gets an object that contains a promise for this change alone. As a result, no change waits for the locked
+  // row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];
@@ -69,8 +71,8 @@ export function createRowWrites<Row extends { n: number }>(
     changesOfRows.forEach(([first, ...later], index) => {
       let last = found.then((rows) => rows[index]);
       results.set(first!, last);
-      // One SQL statement can change a row only once. If one batch contains several changes of one row, each later
-      // change therefore runs in a separate statement, after the change before it.
+      // One SQL statement can change a row only once. If one batch contains several changes of one row, the gateway
+      // therefore runs the later changes one after the other, each in a separate SQL statement.
       for (const write of later) {
         last = last.then(
           () => runAlone(write),

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * The time limits of a Prisma transaction, in milliseconds. `maxWait` limits the wait for a connection, and `timeout`
- * limits how long the transaction runs. Prisma's defaults (2 s and 5 s) are too short for an import, and for fifty
- * consecutive writes on the embedded database. On a busy machine, writing an occupancy count of 10,000 vehicles to the
- * embedded database can take more than 30 s.
+ * limits how long the transaction runs. Prisma's default values for `maxWait` (2 s) and `timeout` (5 s) are too short
+ * for an import, and for fifty consecutive writes on the embedded database. On a busy machine, writing an occupancy
+ * count of 10,000 vehicles to the embedded database can take more than 30 s.
  */
 export const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 60_000 };
 
@@ -16,16 +16,17 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
  * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
  * a process with an open transaction has sent nothing for 5 s, PostgreSQL ends the transaction and releases the locks
- * of the transaction. Other processes wait for a lock for up to 8 s. They therefore get a lock of a frozen process,
- * because PostgreSQL releases this lock after 5 s.
+ * of the transaction. Other processes that need a locked row wait for at most 8 s. Other processes can therefore get a
+ * lock that a frozen process held, because PostgreSQL releases this lock after 5 s.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
 /**
- * The maximum time in milliseconds for which an SQL statement with changes of several clients waits for a locked row.
- * If a row stays locked for longer than `maxJoinedWaitMs`, the gateway runs each change in a separate statement. The
- * locked row then delays only the clients that change this row. If the SQL statement waits for several locked rows, it
- * waits for each of these rows for at most this time.
+ * The maximum time in milliseconds for which an SQL statement that combines the changes of several clients waits for a
+ * locked row. If an SQL statement waits for a locked row for longer than `maxJoinedWaitMs`, the gateway runs each of
+ * its changes in a separate statement. In separate SQL statements, the locked row delays only the clients that change
+ * this row. If the SQL statement waits for several locked rows, `maxJoinedWaitMs` applies to each locked row
+ * separately.
  */
 export const maxJoinedWaitMs = 10;
 
@@ -42,7 +43,7 @@ export async function answersInTime<Answer>(answer: Promise<Answer>): Promise<An
   const late = sleep(PROBE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`the database did not answer within ${PROBE_TIMEOUT_MS} ms`);
   });
-  // A health probe that fails after its time limit must not cause an unhandled rejection.
+  // When a health probe fails after its time limit, the failure must not cause an unhandled rejection.
   late.catch(() => undefined);
   answer.catch(() => undefined);
   try {

@@ -5,13 +5,13 @@ import { discardPlans } from './embedded-maintenance.ts';
 /** The single connection of the embedded database, or a transaction on this connection. */
 type Connection = Pick<PGlite, 'query' | 'exec'>;
 
-/** The methods of PGlite that Prisma's adapter and hand-written statements use. */
+/** The methods of PGlite that Prisma's adapter and hand-written SQL statements use. */
 type Client = Connection & Pick<PGlite, 'transaction'>;
 
 /**
  * Access to the single connection of the embedded database. There is one database client for gate decisions, one for
- * heavy work, and one for all other work. SQL statements of the client for gate decisions run before all other waiting
- * SQL statements.
+ * heavy work, and one for all other work. If several SQL statements wait for the connection, the statements for gate
+ * decisions run first.
  */
 export interface SharedConnection {
   /**
@@ -37,7 +37,8 @@ const iterationsForGates = 4;
 
 /**
  * The maximum number of SQL statements for gate decisions that run one after the other while another SQL statement
- * waits. This number is limited, so that SQL statements for gate decisions cannot block all other SQL statements.
+ * waits. The gateway limits the number of these consecutive SQL statements, so that gate decisions cannot block all
+ * other SQL statements.
  */
 const maxGatesInARow = 20;
 
@@ -73,7 +74,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 
   /**
    * Runs the waiting SQL statements for gate decisions. When no SQL statement for a gate decision is waiting, the
-   * function waits a few iterations of the event loop for a new one, and then returns.
+   * function waits a few iterations of the event loop for a new statement, and then returns.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
@@ -87,16 +88,17 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   }
 
   /**
-   * Prepares the database for heavy work, which may change many rows, or for other work. During heavy work, PostgreSQL
-   * creates a new query plan for each execution of a statement. With a stored query plan that suits an import of few
-   * rows, an import of 10,000 rows would take six times as long as with a new query plan. When the heavy work is over,
-   * PostgreSQL must also create new query plans for the statements of all other requests.
+   * Prepares the database either for heavy work, such as a change of many rows, or for all other work. During heavy
+   * work, PostgreSQL creates a new query plan for each execution of a statement. PostgreSQL can store the query plan of
+   * an import of few rows. With this stored plan, an import of 10,000 rows would take six times as long as with a new
+   * query plan. When the heavy work is over, PostgreSQL must also create new query plans for the statements of all
+   * other requests.
    */
   async function preparePlans(isHeavy: boolean): Promise<void> {
     if (isHeavy === plansEachExecution) return;
     plansEachExecution = isHeavy;
-    // If one of these SQL statements fails, the gateway ignores the error, because the work that runs next does not
-    // depend on the query plans.
+    // If an SQL statement that sets or discards query plans fails, the gateway ignores the error, because the work that
+    // runs next gives the same result with any query plan.
     if (isHeavy) await pglite.exec('SET plan_cache_mode = force_custom_plan').catch(() => undefined);
     else {
       await pglite.exec('RESET plan_cache_mode').catch(() => undefined);
@@ -167,9 +169,10 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 
 /**
  * While a heavy transaction runs, each SQL statement for a gate decision runs in a savepoint of this transaction, so
- * that a failed statement does not abort the transaction. In the savepoint, PostgreSQL may use a stored query plan.
- * Creating a new query plan takes several times as long as the gate decision itself. The rollback to the savepoint
- * undoes only the change of the setting `plan_cache_mode`, because statements for gate decisions are read-only.
+ * that a failed statement does not abort the transaction. In this savepoint, PostgreSQL may use a stored query plan for
+ * the gate decision, instead of creating a new query plan. Creating a new query plan takes several times as long as the
+ * gate decision itself. The rollback to the savepoint undoes only the change of the setting `plan_cache_mode`, because
+ * statements for gate decisions are read-only.
  */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {

@@ -17,8 +17,9 @@ const maxJoinedRows = 1_024;
 /**
  * Answers several database queries with one call of the function `load`. When PostgreSQL rejects a value of one query,
  * `loadApart` calls `load` again for each half of the queries. `loadApart` halves the list of queries again and again,
- * until one call of `load` gets only the query with the rejected value. Only the query with the rejected value then
- * fails. After other errors, such as an unreachable database, `loadApart` does not call `load` again.
+ * until one call of `load` gets only the query with the rejected value. As a result, only the query with the rejected
+ * value fails. After an error that no value of a query caused, such as an unreachable database, `loadApart` does not
+ * call `load` again.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -29,8 +30,8 @@ async function loadApart<Question, Answer>(
   } catch (error) {
     if (questions.length === 1 || !isRefusedValue(error)) throw error;
     const answers: (Answer | Error)[] = [];
-    // The function loads the two halves of the list of queries one after the other. If it loaded both halves at the
-    // same time, it would need two database connections.
+    // The function loads the two halves of the list of queries one after the other. If the function loaded both halves
+    // at the same time, it would need two database connections.
     for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
       const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
       answers.push(...Array.from(found));
@@ -54,14 +55,15 @@ export const createQueryBatch = <Question, Answer>(
   createBatch((questions) => loadApart(load, questions), maxJoined);
 
 /**
- * Creates a function that answers a database query. To answer all calls of this function in one iteration of the event
- * loop, the process runs only a small number of SQL statements. Several queries share one execution of an SQL statement
- * under two conditions: the queries need the same SQL statement, and `batch.sharedOf` returns the same value for all of
- * them. In each row that the SQL statement returns, the column `n` says to which query the row belongs; the queries are
+ * Creates a function that answers a database query. For all calls of this function in one iteration of the event loop,
+ * the process runs only a small number of SQL statements. Several queries share one execution of an SQL statement under
+ * two conditions: the queries need the same SQL statement, and `batch.sharedOf` returns the same value for all of them.
+ * In each row that the SQL statement returns, the column `n` says to which query the row belongs; the queries are
  * numbered from 1.
  *
  * @param batch.keyOf a function that returns the same key for equal queries, so that the database answers equal queries
- *   only once. Without `batch.keyOf`, the database computes an answer for each query, even for equal queries
+ *   only once. Without `batch.keyOf`, the database computes a separate answer for each query, even if several queries
+ *   are equal
  * @param batch.maxJoined the maximum number of queries that one execution of an SQL statement answers together
  * @param batch.rowsOf a function that returns the maximum number of rows that the database can return for a query.
  *   `batch.rowsOf` is needed only if the queries can return many rows

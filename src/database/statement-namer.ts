@@ -8,8 +8,8 @@ const maxNamedStatements = 500;
 /**
  * Gives names to SQL statements, so that each connection prepares a statement only once. On a PostgreSQL server, this
  * function gives names only to the SQL statements of Prisma, because Prisma does not name its SQL statements itself. On
- * the embedded database, this function gives a name to every SQL statement. After the function has named
- * `maxNamedStatements` SQL statements, it gives all further SQL statements an empty name, so that the connections do
+ * the embedded database, this function gives a name to every SQL statement. The function names at most
+ * `maxNamedStatements` SQL statements. It gives all further SQL statements an empty name, so that the connections do
  * not keep them as prepared statements.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {

@@ -30,8 +30,8 @@ export interface Sql {
    * To read the result of an SQL `count` as a JavaScript number, cast the result to `::int` in the SQL statement. To
    * read an array of enum values as string[], cast the array to `::text[]`.
    *
-   * A parameter is a Date, string, number, boolean or null. For an array type such as `text[]`, the parameter is an
-   * array of Dates, strings, numbers, booleans and nulls. Pass a jsonb value as `JSON.stringify(…)`, because the
+   * An SQL parameter is a Date, string, number, boolean or null. For an array type such as `text[]`, the parameter is
+   * an array of Dates, strings, numbers, booleans and nulls. Pass a jsonb value as `JSON.stringify(…)`, because the
    * package pg sends a JavaScript array as a PostgreSQL array.
    *
    * @throws the error of the database driver, whose `code` is the SQLSTATE; see `isUniqueViolation`.
@@ -43,7 +43,7 @@ export interface Sql {
 export interface MigrationConnection {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Runs a script with several SQL statements. The gateway sends the whole script to PostgreSQL at once, without
+   * Runs a script with several SQL statements. The gateway sends the whole SQL script to PostgreSQL at once, without
    * splitting it into statements.
    */
   runScript(script: string): Promise<void>;
@@ -78,7 +78,7 @@ export interface PoolState {
   /** The maximum number of connections in the connection pool. */
   size: number;
   inUse: number;
-  /** The number of queries and transactions that wait for a connection. */
+  /** The number of queries and transactions that wait for a database connection. */
   waiting: number;
 }
 
@@ -96,8 +96,8 @@ export interface Database extends Connections {
    */
   kind: 'postgresql' | 'embedded';
   /**
-   * Checks the state of the database. On a PostgreSQL server, `state` checks the database over a separate connection.
-   * Checking the database takes at most about one second, and never throws an error.
+   * Checks the state of the database. On a PostgreSQL server, the method `state` checks the database over a separate
+   * connection. Checking the database takes at most about one second, and never throws an error.
    */
   state(): Promise<DatabaseState>;
   /**
@@ -133,8 +133,9 @@ export interface DatabaseOptions {
    */
   urlVariable?: DatabaseUrlVariable;
   /**
-   * The address at which the gateway reaches the same PostgreSQL server directly, without a pooler. The gateway uses
-   * this direct address for migrations. If `directDatabaseUrl` is set, `databaseUrl` must be the address of a pooler.
+   * The address at which the gateway reaches the PostgreSQL server directly, without the pooler whose address is in
+   * `databaseUrl`. The gateway uses this direct address for migrations. If `directDatabaseUrl` is set, `databaseUrl`
+   * must be the address of a pooler.
    */
   directDatabaseUrl?: string | undefined;
   /** The address of a standby server of PostgreSQL, for reads whose data may be some seconds old. */

@@ -8,9 +8,9 @@ const usedParameters: readonly string[] = [
 ];
 
 /**
- * The parameters of a database URL that the package pg silently ignores. Hosting providers, and the documentation of
- * Prisma and of libpq, show database URLs with these parameters. The gateway therefore accepts a database URL with
- * these parameters, and logs a warning.
+ * The parameters of a database URL that the package pg silently ignores. Hosting providers show database URLs with
+ * these parameters, and so does the documentation of Prisma and of libpq. The gateway therefore accepts a database URL
+ * with these parameters, and logs a warning.
  */
 const ignoredParameters: readonly string[] = [
   ...['schema', 'connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'],

@@ -45,7 +45,9 @@ export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCK_FA
 /** The SQLSTATE of a statement that a read-only database has rejected because the statement changes or locks rows. */
 const READ_ONLY = /^25006$/;
 
-/** Whether a read-only database has rejected a statement, for example a standby during a failover. */
+/**
+ * Whether a database rejected an SQL statement because the database is read-only, such as a standby during a failover.
+ */
 export const isReadOnlyFailure = (error: unknown): boolean => hasCode(error, READ_ONLY);
 
 const hasCode = (error: unknown, codes: RegExp): boolean =>
@@ -67,8 +69,8 @@ const causesOf = (error: unknown): unknown[] => [
  * Whether an error contains the name of a given constraint. In an error of pg or PGlite, the field `constraint`
  * contains the name of the constraint. In an error of Prisma's adapter for pg, the field `constraint.index` contains
  * the name of the constraint. An error of Prisma's adapter for PGlite contains the names of the columns
- * (`constraint.fields`), but not the name of the constraint. In an error of this adapter, the function searches the
- * message of PostgreSQL for the name of the constraint in quotation marks.
+ * (`constraint.fields`), but not the name of the constraint. If the error comes from Prisma's adapter for PGlite, the
+ * function searches the message of PostgreSQL for the name of the constraint in quotation marks.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');

@@ -8,7 +8,10 @@ import { property } from './violations.ts';
 const START_RETRY_INTERVAL_MS = 1_000;
 
 interface WaitOptions {
-  /** The environment variable that contains the URL of the server, for log lines and error messages. */
+  /**
+   * The name of the environment variable that contains the database URL. Log lines and error messages contain this
+   * name.
+   */
   urlVariable: DatabaseUrlVariable;
   waitSeconds: number;
   log: Logger;

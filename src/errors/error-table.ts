@@ -67,7 +67,7 @@ export class ServiceError extends GraphQLError {
     Error.stackTraceLimit = 0;
     super(message, {
       // If an error has the path of a GraphQL field, it contains no nodes of the GraphQL document, because graphql-jit
-      // does not know these nodes. The errors of graphql-js and graphql-jit therefore have the same form.
+      // does not know these nodes. Without these nodes, the errors of graphql-js and graphql-jit have the same form.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -177,8 +177,8 @@ function isShortJson(value: unknown): boolean {
 }
 
 /**
- * Returns a value as it appears in the field `details.value` of an error. A missing value becomes `null`, and a long
- * string is shortened to 200 characters.
+ * Returns a value as it appears in the field `details.value` of an error. For a missing value, the function returns
+ * `null`; it shortens a long string to 200 characters.
  *
  * @returns `undefined` for an object or array with more than 200 characters of JSON; the error then has no
  *   `details.value`

@@ -1,8 +1,9 @@
 import type { ServiceError } from './error-table.ts';
 
 /**
- * The error of one row in a request with many rows. Resolvers return the errors of single rows as plain data. If a
- * resolver returned an error object for one row, the whole response would fail.
+ * The error of one row in a request with many rows. In a request with many rows, resolvers return the error of each
+ * failed row as plain data, and not as an error object. If a resolver returned an error object for one row, the whole
+ * response would fail.
  */
 export type RowError = Pick<ServiceError, 'code' | 'message' | 'details'>;
 

@@ -10,9 +10,9 @@ export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
   /**
-   * The text that matches the whitelist entry: the camera text, an alternative text from the camera, or a text that
-   * differs from the camera text in one character that cameras confuse. `readAs` is null if the gate sent the type,
-   * code and number of the plate instead of a camera text.
+   * The text that matches the whitelist entry: the text that the camera read (the camera text), an alternative text
+   * from the camera, or a text that differs from the camera text in one character that cameras confuse. `readAs` is
+   * null if the gate sent the type, code and number of the plate instead of a camera text.
    */
   readAs: string | null;
 }
@@ -89,9 +89,9 @@ export interface FittingFacts extends FittingEntry {
 }
 
 /**
- * Decides whether a vehicle may enter. The gate sent the plate of this vehicle as a camera text. The decision uses the
- * whitelist entry with the plate that is most similar to the camera text. The vehicle may not enter if several
- * whitelist entries match the camera text equally well.
+ * Decides whether a vehicle may enter. The gate did not send the plate of this vehicle, but the text that its camera
+ * read (the camera text). The decision uses the whitelist entry with the plate that is most similar to the camera text.
+ * The vehicle may not enter if several whitelist entries match the camera text equally well.
  */
 export function decideReading(
   texts: readonly RankedText[],

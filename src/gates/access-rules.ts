@@ -66,8 +66,8 @@ const usesRule: AccessRule = {
 };
 
 /**
- * The rule that refuses a vehicle if the quota would be exceeded after the vehicle has entered. An earlier stay of the
- * entering vehicle does not count towards the quota, because the gateway ends this stay when the vehicle enters again.
+ * The rule that refuses a vehicle if its entry would exceed the quota. An earlier stay of the entering vehicle does not
+ * count towards the quota, because the gateway ends this stay when the vehicle enters again.
  */
 const quotaRule: AccessRule = {
   name: 'quota',
@@ -80,8 +80,8 @@ const quotaRule: AccessRule = {
 };
 
 /**
- * The rules of a gate decision, in the order in which they are checked. The reason of the decision comes from the first
- * rule that refuses the vehicle.
+ * The rules of a gate decision, in the order in which they are checked. The reason in a gate decision comes from the
+ * first rule that refuses the vehicle.
  */
 const rules = [validRule, hoursRule, quotaRule, usesRule];
 

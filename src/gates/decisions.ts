@@ -26,8 +26,8 @@ import {
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
- * Creates the functions that make gate decisions. All calls of one of these functions in the same iteration of the
- * event loop share one SQL statement.
+ * Creates the functions that make gate decisions. When one of these functions is called several times in the same
+ * iteration of the event loop, one SQL statement answers all these calls.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {

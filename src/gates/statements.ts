@@ -35,7 +35,8 @@ interface QuotaColumns {
 
 /**
  * A row that the database returns for a gate decision: a location, one matching whitelist entry of the location, and
- * the data that the decision needs. The columns of the whitelist entry are null when no whitelist entry matched.
+ * the data that the decision needs. If no whitelist entry matches the request, the columns of the whitelist entry
+ * contain null in this row.
  */
 export type LocationAndEntry = Nullable<WhitelistEntry> &
   Omit<AccessFacts, 'entry' | 'quota'> &
@@ -75,7 +76,8 @@ const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumn
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
 /**
- * SQL that reads the location of each gate request only once, even if the request contains many plates or camera texts.
+ * SQL that reads the location of each gate request only once, even if the request contains many plates or many plate
+ * texts that a camera read.
  */
 const reachedLocations = `
     WITH reached AS MATERIALIZED (
@@ -88,8 +90,8 @@ const reachedLocations = `
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
 /**
- * Returns a list with one item: the data that a gate decision needs about the whitelist entry in a database row. For a
- * row without a whitelist entry, the returned list is empty.
+ * Returns a list with one item: the data that a gate decision needs about the whitelist entry in a database row. If the
+ * row contains no whitelist entry, the function returns an empty list.
  */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
   const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
@@ -148,9 +150,9 @@ export const entriesOfTexts = namedStatement(
 );
 
 /**
- * Returns the location of one gate request, with the whitelist entries of this location that match a camera text.
- * `rows` are the rows that the SQL statement `entriesOfTexts` returned for the request. Returns `undefined` when the
- * location is unknown.
+ * Returns the location of one gate request, with the whitelist entries of this location that match a plate text that
+ * the camera read. `rows` are the rows that the SQL statement `entriesOfTexts` returned for the request. Returns
+ * `undefined` when the location is unknown.
  */
 export function fittingIn(rows: LocationAndFittingEntry[]) {
   const location = locationOf(rows);
@@ -160,9 +162,9 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Returns a list that contains the whitelist entry of one database row. The list item also contains `place`, which is
- * the index of the camera text that matches the whitelist entry. For a row without a whitelist entry, the returned list
- * is empty.
+ * Returns a list that contains the whitelist entry of one database row. The list item also contains `place`, the index
+ * of the camera text (the plate text that a camera read) that matches the whitelist entry. If the row contains no
+ * whitelist entry, the function returns an empty list.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

@@ -32,8 +32,8 @@ type CheckedVariables = { coerced: Variables; fault?: undefined } | { fault: Ser
  * Checks whether the values of an operation's variables fit their types in the schema. If at least one value does not
  * fit its type, the error describes the faults of all variables. A fault is either a value that does not fit its type,
  * or a value that violates the validation rule of an argument. If a value does not fit its type and also violates a
- * validation rule, the error reports only the violation. A validation rule receives the coerced value, as a resolver
- * does: for an enum argument, it receives the internal value of the enum.
+ * validation rule, the error reports only the violation. Like a resolver, a validation rule receives the coerced value:
+ * for an enum argument, the rule receives the internal value of the enum.
  *
  * @returns the coerced variables when all values fit their types, otherwise the error `VALIDATION_ERROR`
  */
@@ -133,9 +133,9 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
 }
 
 /**
- * The maximum length of an error message about one invalid variable, in characters. If a message is longer, the gateway
- * shortens it to this length. The messages of graphql-js repeat names from the request, and these names can be very
- * long.
+ * The maximum length of an error message about one invalid variable, in characters. The gateway shortens an error
+ * message that exceeds this length. The messages of graphql-js repeat names from the request, and these names can be
+ * very long.
  */
 const maxReasonCharacters = 500;
 
@@ -199,9 +199,9 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 /**
  * Rewrites a validation error of an argument, so that the error quotes the value that the client sent. The original
  * error from Pothos quotes the coerced value: for a date that the client sent as a string, it quotes a JavaScript Date.
- * The original error from Pothos also reports only the first invalid argument of a field. The rewritten error reports
- * the faults of all arguments. If an error does not come from the validation rule of an argument, `asSent` returns the
- * error unchanged.
+ * The original error from Pothos also reports only the first invalid argument of a field. The error that `asSent`
+ * returns reports the faults of all arguments of the field. If an error does not come from the validation rule of an
+ * argument, `asSent` returns the error unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -226,14 +226,14 @@ export async function asSent(
 }
 
 /**
- * Validates the value that a client sent for a GraphQL argument with the validation rule of this argument. Returns an
+ * Uses the validation rule of a GraphQL argument to validate the value that a client sent for this argument. Returns an
  * empty list of faults for a valid value, and for an argument without a validation rule.
  */
 const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
   brokenRule(argument, coerceWhereItFits(value, argument.type), withLists(value, argument.type));
 
 /**
- * Validates the coerced value of a GraphQL argument with the validation rule of this argument.
+ * Uses the validation rule of a GraphQL argument to validate the coerced value of this argument.
  *
  * @param sent the value that the client sent. The returned faults quote `sent` instead of the coerced value
  * @returns a list of faults, which is empty when the argument has no validation rule or the value is valid

@@ -15,9 +15,9 @@ export interface ClientDocuments {
   parsed: LRUCache<string, DocumentNode>;
   /**
    * Parses and validates a GraphQL document that is not in the cache, as soon as the process has a free slot for such
-   * documents. The slots limit how many GraphQL documents one process parses at the same time. Parsing one document
-   * takes tens of milliseconds, and a client can send a new document with every request. A document with a syntax error
-   * is not cached.
+   * documents. The number of slots limits how many GraphQL documents one process parses at the same time. Parsing one
+   * document takes tens of milliseconds, and a client can send a new document with every request. A document with a
+   * syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
   /**

@@ -8,15 +8,16 @@ import {
 
 /**
  * If the schema requires a list and the client sent a single item, the function puts the item into a list. The path of
- * an invalid field in a list therefore always contains the index of the list item.
+ * an invalid field therefore contains the index of the list item, even if the client sent a single item instead of a
+ * list.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
  * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
- * the internal value of the enum. A property or list item that does not fit its type in the schema stays unchanged, and
- * the validation rules report the fault later.
+ * the value that the schema uses internally for it. A property or list item that does not fit its type in the schema
+ * stays unchanged, and the validation rules report the fault later.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });

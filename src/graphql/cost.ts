@@ -28,7 +28,7 @@ import { type OperationPlan, sentValue, type Variables } from './operation-plan.
 interface Surroundings {
   /**
    * The size of the page that contains the GraphQL selection, or the number of rows in the list that contains the
-   * selection. If no page and no list of rows contains the selection, `items` is 1.
+   * selection. If the GraphQL selection is neither in a page nor in a list of rows, `items` is 1.
    */
   items: number;
   /** The number of lists in which the GraphQL selection is nested. */
@@ -49,9 +49,9 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * How many levels of nested lists an introspection query may have without a higher cost. The introspection query of
- * GraphiQL has exactly this number of levels of nested lists. If a field is nested in more lists than this number, its
- * cost is multiplied by `introspectionListItems`.
+ * How many levels of nested lists an introspection query may have without a higher cost. `freeIntrospectionLists` is
+ * the number of levels of nested lists in the introspection query of GraphiQL. If a field is nested in more than
+ * `freeIntrospectionLists` lists, its cost is multiplied by `introspectionListItems`.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
@@ -136,9 +136,9 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     };
     const pageSize = cost?.pageSize;
     if (pageSize !== undefined) {
-      // The gateway rejects an invalid page size only after it has computed the cost. A negative page size must not
-      // reduce the cost. If the page size is too large, the client must get the error about the page size, and not an
-      // error about the cost.
+      // The gateway rejects a request with an invalid page size only after it has computed the cost of the request. A
+      // negative page size must not reduce the cost. If the page size is too large, the client must get the error about
+      // the page size, and not an error about the cost.
       const asked = wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize.usual;
       const items = Math.min(pageSize.max, Math.max(0, asked));
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });

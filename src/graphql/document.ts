@@ -89,9 +89,9 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. The gateway
- * first rejects documents that have too many selections. For a document with too many selections, the GraphQL rules
- * that follow nested fragments would take very long.
+ * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. Before the
+ * gateway checks the rules of GraphQL, it rejects documents that have too many selections. For a document with too many
+ * selections, checking the GraphQL rules that follow nested fragments would take very long.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
@@ -159,8 +159,9 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
   });
 
 /**
- * Returns the error message for a request whose operation is not clear. Either the document does not contain the
- * requested operation, or the document has several operations and the request names none of them.
+ * Returns the error message for a request that does not clearly select one operation of its GraphQL document. Either
+ * the document does not contain the requested operation, or the document has several operations and the request names
+ * none of them.
  *
  * @param requested the parameter `operationName` of the request, which may have any JSON type
  */

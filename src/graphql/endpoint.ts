@@ -19,8 +19,8 @@ export interface GraphEndpoint {
   /**
    * Answers a GraphQL request that has passed the request guard.
    *
-   * @param respond creates the HTTP response. For an event stream, the library GraphQL Yoga creates the response, and
-   *   `respond` is not called
+   * @param respond a function that creates the HTTP response. For an event stream, the library GraphQL Yoga creates the
+   *   response, and `respond` is not called
    */
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
@@ -175,7 +175,7 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
 
 /**
  * Whether the Accept header of a request is missing, or has one of three common forms that allow `application/json`.
- * GraphQL Yoga handles all other Accept headers, for example a header with q-values, or a header that allows only
+ * GraphQL Yoga handles the less common Accept headers, for example a header with q-values, or a header that allows only
  * `application/graphql-response+json`.
  */
 const acceptsPlainJson = (accept: string | null) =>

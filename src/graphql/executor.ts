@@ -56,7 +56,7 @@ interface OperationResult {
   extensions?: { cost: OperationCost };
 }
 
-/** An operation that is part of the gateway, such as the operation of a REST route. */
+/** A GraphQL operation that the gateway itself defines, such as the operation of a REST route. */
 export interface PreparedOperation {
   plan: OperationPlan;
   /** Throws the error `FORBIDDEN` when the API key of the request may not run the operation. */
@@ -91,7 +91,7 @@ export interface GraphExecutor {
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
   /**
    * Returns the parsed document with a given text, or `undefined` if this process has not executed the document before.
-   * The returned document has already been validated.
+   * The process has already validated the returned document.
    */
   knownDocument(text: string): DocumentNode | undefined;
   /** Prepares an operation that the gateway itself defines, such as the operation of a REST route. */
@@ -105,8 +105,8 @@ export interface GraphExecutor {
 const heavySlots = createSlots(slotLimits.heavyQueries);
 
 /**
- * The maximum number of documents in the cache of executed documents. Together with each document, the cache keeps the
- * plans of the operations in the document.
+ * The maximum number of executed GraphQL documents that the process keeps in its cache. Together with each document,
+ * the cache keeps the plans of the operations in the document.
  */
 const maxKnownDocuments = 500;
 
@@ -176,7 +176,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
     // The request guard (`src/http/guard/guard.ts`) has already charged one rate limit point for this request. For an
-    // operation that costs only one point, the executor charges no more points.
+    // operation that costs only one point, the executor charges no additional points.
     if (cost.points > 1) await context.charge(cost.points);
     return cost;
   }

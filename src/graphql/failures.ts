@@ -35,9 +35,9 @@ export const graphRefusal = (status: number, message: string): Answer => ({
 });
 
 /**
- * For an error that makes a whole GraphQL request fail and determines the HTTP status of the response, the function
- * returns this status. For example, an exceeded rate limit has the status 429. Returns `undefined` for an error that
- * does not determine the HTTP status; the response then has the status 200 or 400.
+ * If an error makes a whole GraphQL request fail and determines the HTTP status of the response, the function returns
+ * this status. For example, an exceeded rate limit has the status 429. Returns `undefined` for an error that does not
+ * determine the HTTP status; the response then has the status 200 or 400.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
@@ -49,7 +49,7 @@ export function statusOf(error: ServiceError): number | undefined {
 }
 
 /**
- * Converts an error to the form that the client may see. Yoga uses the HTTP status that the converted error contains.
+ * Converts an error to the error that the client receives. Yoga uses the HTTP status that the converted error contains.
  */
 export function withStatus(error: GraphQLError, context: GraphRequestContext): GraphQLError {
   const shown = refusalOfYoga(error) ?? maskError(error, context);
@@ -66,13 +66,14 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
 
 /**
  * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. If the response
- * has another media type, Yoga ignores an HTTP status with `spec: true`, and sends the status 200 (GraphQL over HTTP).
+ * has a media type other than `application/graphql-response+json`, Yoga ignores an HTTP status with `spec: true`, and
+ * sends the status 200 (GraphQL over HTTP).
  */
 const statusWithoutData = ({ code }: ServiceError) => ({ status: errorStatus[code], spec: true });
 
 /**
- * Converts Yoga's error for a request that violates the GraphQL over HTTP specification, and returns `undefined` for
- * any other error.
+ * If Yoga refused a request that violates the GraphQL over HTTP specification, converts the error of Yoga to a
+ * `ServiceError`. Returns `undefined` for any other error.
  */
 function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
   if (error instanceof ServiceError || error.path) return undefined;

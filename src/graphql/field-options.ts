@@ -15,9 +15,9 @@ export interface FieldCost {
   multiplier: number | FromArguments;
   /**
    * Whether subfields that read the database have a different multiplier from the other subfields. There are two
-   * multipliers. The first is `multiplier`, and the second is the number of items on the page (or of rows in the
-   * request). The larger multiplier applies to subfields that read the database, and the smaller multiplier applies to
-   * the other subfields.
+   * multipliers. The first multiplier is the option `multiplier`, and the second multiplier is the number of items on
+   * the page (or of rows in the request). The larger multiplier applies to subfields that read the database, and the
+   * smaller multiplier applies to the other subfields.
    */
   wholeReads?: boolean;
   /**
@@ -27,8 +27,9 @@ export interface FieldCost {
    */
   reads?: boolean;
   /**
-   * Whether a query with this field always waits for a heavy slot, even if the query has a low cost. Set `isHeavy` for
-   * a field that can read many rows although its cost is low.
+   * Whether the gateway always treats a query with this field as a heavy query, even if the query has a low cost. The
+   * gateway runs only a few heavy queries at the same time. Set `isHeavy` for a field that can read many rows although
+   * its cost is low.
    */
   isHeavy?: boolean;
   /** The default page size and the maximum page size of a field that returns pages. */

@@ -17,14 +17,14 @@ export const maxDocumentTokens = 1500;
 export const maxSelections = 300;
 
 /**
- * The maximum number of aliases in a GraphQL document, including aliases of `__typename`. Aliases are limited, because
- * a client can use them to request the same field many times.
+ * The maximum number of aliases in a GraphQL document, including aliases of `__typename`. The number of aliases is
+ * limited, because a client can use aliases to request the same field many times.
  */
 export const maxAliases = 30;
 
 /**
- * The maximum number of directives in a GraphQL document. Directives are limited, because the executor checks all
- * directives of a field each time it processes the field.
+ * The maximum number of directives in a GraphQL document. The number of directives is limited, because the executor
+ * checks all directives of a field each time it processes the field.
  */
 export const maxDirectives = 50;
 
@@ -45,9 +45,10 @@ export const maxCost = 10_000;
 export const costPerPoint = 2_000;
 
 /**
- * The maximum cost of a query that runs without waiting for a free slot. The number of heavy queries that run at the
- * same time is limited. A query whose cost is higher than `maxLightCost` therefore waits for a free slot. For example,
- * a query for all fields of 20 whitelist entries has a cost of about 300, so this query runs immediately.
+ * The maximum cost of a query that the gateway runs without delay. The gateway limits how many heavy queries, whose
+ * cost is higher, run at the same time. A query whose cost is higher than `maxLightCost` therefore waits until one of
+ * the slots for heavy queries is free. For example, a query for all fields of 20 whitelist entries has a cost of about
+ * 300, so this query runs immediately.
  */
 export const maxLightCost = 500;
 

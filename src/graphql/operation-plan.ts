@@ -86,7 +86,7 @@ export interface OperationPlan {
   hasVariableCost: boolean;
   /**
    * Whether the operation contains a field with the option `isHeavy`. A query with an `isHeavy` field counts as heavy
-   * even if its cost is low. Only a few heavy queries run at the same time.
+   * even if its cost is low. Only a limited number of heavy queries run at the same time.
    */
   hasHeavyField: boolean;
   /**
@@ -95,7 +95,8 @@ export interface OperationPlan {
    *
    * - An object literal for a JSON argument. graphql-jit loses variables in the object literal, and properties such as
    *   `__proto__`.
-   * - A variable inside an object literal. graphql-jit reads null when the client does not send the variable.
+   * - A variable inside an object literal. If the client sends no value for the variable, graphql-jit uses null as its
+   *   value.
    * - A non-null variable with a default value. graphql-jit ignores the default value.
    * - `@skip` or `@include`. If one use of a fragment has `@skip` or `@include`, graphql-jit applies the condition to
    *   all uses of the fragment.
@@ -103,8 +104,9 @@ export interface OperationPlan {
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
-   * Maps the name of each variable inside an object literal for a JSON argument to a description of this use of the
-   * variable. If several object literals contain the same variable, the map describes only the first object literal.
+   * Describes each variable that is inside an object literal for a JSON argument. The keys of the map are the names of
+   * the variables. If several object literals contain the same variable, the map describes only the use in the first
+   * object literal.
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**
@@ -115,7 +117,7 @@ export interface OperationPlan {
   requiredVariables: ReadonlySet<string>;
   /**
    * The data from which the gateway computes how many rate limit points a list of rows costs, such as the rows of an
-   * import. There is one item for each list of rows in an argument of a root field.
+   * import. The array has one item for each list of rows in an argument of a root field.
    */
   rowCharges: readonly RowCharge[];
 }

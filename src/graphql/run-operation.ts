@@ -20,8 +20,9 @@ import { operationName, type OperationPlan, type Variables } from './operation-p
 const usesBeforeCompiling = 2;
 
 /**
- * The maximum number of cached introspection results. Each cached result occupies about 500 KiB of memory. A small
- * cache of introspection results is enough, because each GraphQL tool always sends the same introspection query.
+ * The maximum number of cached introspection results. Each cached introspection result occupies about 500 KiB of
+ * memory. A small cache of introspection results is enough, because each GraphQL tool always sends the same
+ * introspection query.
  */
 const maxSchemaAnswers = 8;
 
@@ -49,9 +50,9 @@ export type OperationRunner = (
 ) => Promise<ExecutionResult>;
 
 /**
- * Creates the function that runs an operation. By default, the first two runs of an operation use graphql-js, and later
- * runs use code that graphql-jit has compiled. A run that fails because of invalid variables does not count as one of
- * the first two runs.
+ * Creates the function that runs a GraphQL operation. By default, the first two runs of an operation use graphql-js,
+ * and later runs use code that graphql-jit has compiled. If a run of an operation fails because of invalid variables,
+ * it does not count as one of the first two runs.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,

@@ -37,7 +37,7 @@ export function createGraphYoga(
   const streams = createKeyBoundStreams(countSubscription);
 
   /**
-   * Logs an error that a subscription sends to its client, and counts the error in the metrics. The gateway has already
+   * Logs an error that a subscription sends to its client, and counts the error in the metrics. The gateway already
    * logged and counted the request for the subscription when the event stream began.
    */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
@@ -77,8 +77,8 @@ export function createGraphYoga(
       setSubscribeFn(async () => {
         const refusal = await executor.refusal(requestOf(args), contextValue);
         if (refusal) return { errors: [refusal] };
-        // The gateway rejects a subscription whose client does not accept event streams, because Yoga would leave the
-        // subscription open although it could not send the results.
+        // The gateway rejects a subscription if its client does not accept event streams. Otherwise, Yoga would leave
+        // the subscription open, although it could not send the results.
         if (!allows(contextValue.request.headers.get('accept'), [eventStreamType])) {
           return { errors: [needsEventStream] };
         }
@@ -113,8 +113,8 @@ export function createGraphYoga(
   return createYoga<YogaContext>({
     schema,
     plugins: [plugin],
-    // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. With a ponyfill
-    // stream, the gateway process would crash when a client cancels a response (honojs/node-server#233).
+    // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. If Yoga used a
+    // ponyfill stream, the gateway process would crash when a client cancels a response (honojs/node-server#233).
     fetchAPI: { ReadableStream, Response: TextResponse },
     graphqlEndpoint: '/graphql',
     graphiql: false,

@@ -2,31 +2,32 @@ import { randomUUID } from 'node:crypto';
 
 // In this module, a number in a JSON text is called inexact if it changes when JavaScript parses the text and writes
 // the text again. Examples of inexact numbers are -0, and numbers with more digits than a 64-bit floating point number
-// can store. `JSON.parse` does not report inexact numbers. This module therefore remembers each object or array that
-// contains an inexact number, and the names of the properties with inexact values.
+// can store. `JSON.parse` does not report the numbers that it changes. This module therefore remembers each object or
+// array that contains an inexact number, and the names of the properties that contain the inexact numbers.
 
 const inexact = new WeakMap<object, Set<string>>();
 
-/** The error message for a JSON value that contains an inexact number. */
+/** The error message for a JSON value with a number that parsing would change (an inexact number). */
 export const inexactNumberMessage =
   'Must not contain numbers that a 64-bit floating point number cannot represent exactly, such as 12345678901234567890: send them as text';
 
 /**
- * Whether an object or array directly contains an inexact number. An inexact number changes when JavaScript parses the
- * number and writes the number again. The function finds only the inexact numbers that `parseExactly` or
- * `holdInexactNumber` has recorded.
+ * Whether an object or array directly contains a number that parsing would change (an inexact number). A number is
+ * inexact if it changes when JavaScript parses the number and writes it again. The function finds only the numbers that
+ * `parseExactly` or `holdInexactNumber` has recorded.
  */
 export const hasInexactNumber = (holder: object): boolean => inexact.has(holder);
 
-/** Whether a JSON value contains an inexact number at any depth. */
+/** Whether a JSON value contains, at any depth, a number that parsing would change (an inexact number). */
 export function containsInexactNumber(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return hasInexactNumber(value) || Object.values(value).some(containsInexactNumber);
 }
 
 /**
- * Whether the property `name` of an object or array is an inexact number, or contains an inexact number at any depth.
- * An inexact number changes when JavaScript parses the number and writes the number again.
+ * Whether the property `name` of an object or array is a number that parsing would change (an inexact number), or
+ * contains such a number at any depth. A number is inexact if it changes when JavaScript parses the number and writes
+ * it again.
  */
 export function isInexactMember(holder: object, name: string): boolean {
   if (inexact.get(holder)?.has(name)) return true;
@@ -34,10 +35,11 @@ export function isInexactMember(holder: object, name: string): boolean {
 }
 
 /**
- * Records that an object or array contains an inexact number. An inexact number changes when JavaScript parses the
- * number and writes the number again.
+ * Records that an object or array contains a number that parsing would change (an inexact number). A number is inexact
+ * if it changes when JavaScript parses the number and writes it again.
  *
- * @param name the name of the property with the inexact number. In an array, `name` is the index of the inexact number
+ * @param name the name of the property whose value is the inexact number. If `holder` is an array, `name` is the index
+ *   of this number
  */
 export function holdInexactNumber(holder: object, name: string): void {
   const names = inexact.get(holder);
@@ -46,9 +48,9 @@ export function holdInexactNumber(holder: object, name: string): void {
 }
 
 /**
- * Matches the places in a JSON text that may contain an inexact number. A number with at most 15 digits and without an
- * exponent is always exact, except for -0. The regular expression can also match inside a JSON string, but such a match
- * only makes `parseExactly` slower.
+ * Matches each place in a JSON text that may contain a number that parsing would change (an inexact number). A number
+ * with at most 15 digits and without an exponent is always exact, except for -0. The regular expression can also match
+ * inside a JSON string, but such a match only makes `parseExactly` slower.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
@@ -56,14 +58,15 @@ const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The mark that `parseExactly` inserts before each inexact number. `parseExactly` uses the mark to find the objects and
- * arrays that contain inexact numbers. The mark is random, so that a client cannot guess and send the mark.
+ * The mark that `parseExactly` inserts before each number that parsing would change (each inexact number).
+ * `parseExactly` uses the mark to find the objects and arrays that contain numbers which parsing would change. The mark
+ * is random, so that a client cannot guess and send the mark.
  */
 const mark = randomUUID();
 
 /**
- * Parses a JSON text as `JSON.parse` does, and remembers the objects and arrays that contain inexact numbers. An
- * inexact number changes when JavaScript parses the number and writes the number again.
+ * Parses a JSON text as `JSON.parse` does, and remembers which objects and arrays contain a number that parsing would
+ * change (an inexact number). A number is inexact if it changes when JavaScript parses the number and writes it again.
  *
  * @throws {SyntaxError} when the text is not JSON
  */
@@ -85,9 +88,10 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * The maximum number of characters of a number that `isExact` accepts. A number with more characters than this maximum
- * counts as inexact. Every exact number has fewer than `maxNumberCharacters` characters, even if the number is written
- * without an exponent. For example, the smallest positive number, 5e-324, has 326 characters without an exponent.
+ * The maximum number of characters of a number that `isExact` accepts. `isExact` returns false for a number with more
+ * than `maxNumberCharacters` characters. Every number that parsing does not change has fewer than `maxNumberCharacters`
+ * characters in its shortest notation without an exponent. For example, the smallest positive number, 5e-324, has 326
+ * characters without an exponent.
  */
 const maxNumberCharacters = 400;
 

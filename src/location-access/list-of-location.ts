@@ -31,7 +31,7 @@ export function listOfLocation<Row extends { id: string }, Question extends { ow
   };
 }
 
-/** The SQL parameters that limit a statement to the locations in the scope of an API key. */
+/** The SQL parameters that limit an SQL statement to the locations in the scope of an API key. */
 interface Reached {
   ofCompanies: string | null;
 }

@@ -30,8 +30,8 @@ export function createLocationSlots(): LocationSlots {
     run(author, locationId, work, options) {
       const runChecked = async () => {
         // The gateway checks the API key before the transaction of the change begins. If the gateway looked up the API
-        // key during the open transaction, the transaction and the look-up would wait for each other. With the embedded
-        // database, no other SQL statement runs until the open transaction has ended.
+        // key while the transaction was open, the transaction and the look-up would wait for each other (a deadlock).
+        // With the embedded database, no other SQL statement runs until the open transaction has ended.
         await author?.reauthenticate();
         return work();
       };

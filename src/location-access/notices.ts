@@ -62,8 +62,8 @@ export function createLocationNotices(
   }
 
   /**
-   * Calls a listener for each notice about a location. A process subscribes to the location channel only while it has
-   * at least one listener.
+   * Calls a listener for each notice about a location. A process subscribes to the channel for location notices only
+   * while the process has at least one listener.
    */
   async function listen(locationId: string, listener: () => void): Promise<() => Promise<void>> {
     watchers.on(locationId, listener);

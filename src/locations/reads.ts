@@ -31,7 +31,7 @@ export type LocationStatus = ReturnType<typeof statusOf>;
 
 /**
  * Computes all fields of a location's status in one call. One GraphQL response can contain the statuses of a hundred
- * locations, and separate resolvers for the fields would take more time.
+ * locations, and a separate resolver for each field would take more time than one call for all fields.
  */
 function statusOf(row: StatusRow) {
   const { capacity, adjustment, lastActivityAt, lastCountedAt } = row;

@@ -23,8 +23,8 @@ export interface StatusRow
 /**
  * Reads the columns from which the gateway computes the statuses of given locations. The location ids are in a
  * subquery, so that PostgreSQL does not know the number of ids when it plans the SQL statement. If PostgreSQL knew the
- * number of ids, it would make a new query plan for each execution of the SQL statement. PostgreSQL would estimate that
- * the new plan costs much less than the stored plan, because the stored plan assumes ten ids.
+ * number of ids, it would make a new query plan for each execution of the SQL statement. The stored plan assumes ten
+ * ids, so PostgreSQL would estimate a much lower cost for a new plan.
  */
 export const statusesById = namedStatement(
   'location-statuses-by-id',

@@ -12,8 +12,8 @@ const maxLineWaitMs = 100;
 const maxWaitingCharacters = 16 * 1024;
 /**
  * The maximum number of characters in the queue of unwritten log lines. The queue grows while the program that reads
- * the log is slow. When the queue is full, the log output drops new log lines, so that the queue cannot fill the memory
- * of the process. This maximum is enough for the log lines of about 10,000 requests.
+ * the log reads more slowly than the gateway writes. When the queue is full, the log output drops new log lines, so
+ * that the queue cannot fill the memory of the process. The queue has space for the log lines of about 10,000 requests.
  */
 export const maxUnwrittenCharacters = 4 * 1024 * 1024;
 /** How long the log output waits before it tries to write to a full pipe again, in milliseconds. */

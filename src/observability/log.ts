@@ -7,7 +7,7 @@ import { createLogOutput } from './log-output.ts';
 const maxLoggedCauses = 4;
 
 /**
- * The properties of an error object that a log line contains. The log omits all other properties of an error, because
+ * The properties of an error object that appear in a log line. The log omits all other properties of an error, because
  * database drivers add the SQL statement, its parameter values and the table row to an error.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;

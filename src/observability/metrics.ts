@@ -7,7 +7,7 @@ import type { Usage } from '../usage/recorder.ts';
 import type { WebhookBacklog } from '../webhooks/backlog.ts';
 import type { AttemptOutcome } from '../webhooks/attempt-outcome.ts';
 
-/** The data that the metrics need about an answered request. */
+/** The data about an answered request that the gateway needs for its metrics. */
 interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationMs'> {
   surface: Surface;
   /** The code of the first error in the response; null when the response has no error. */
@@ -84,8 +84,8 @@ const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const otherOperation = 'other';
 
 /**
- * The Node.js metrics that the gateway removes. The removed metrics are gauges with names that end in `_total`.
- * Prometheus allows the ending `_total` only for counters.
+ * The Node.js metrics that the gateway removes from the metrics of the library prom-client. The removed metrics are
+ * gauges with names that end in `_total`. Prometheus allows the ending `_total` only for counters.
  */
 const misnamedMetrics = [
   'nodejs_active_handles_total',
@@ -181,8 +181,8 @@ export function createMetrics(sources: MetricSources): Metrics {
 
 /**
  * Returns why the gateway refused a request: because of a missing or invalid API key, a missing permission, or an
- * exceeded limit. Returns `undefined` for all other requests, for example for a request with the error
- * `VALIDATION_ERROR`.
+ * exceeded limit. Returns `undefined` if the gateway did not refuse the request, or rejected it for another reason, for
+ * example with the error `VALIDATION_ERROR`.
  */
 function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
   if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';

@@ -58,7 +58,7 @@ export function createInsideCounts({
      * Records which vehicles were inside a location at a given time. The occupancy count makes sure that every vehicle
      * in `plates` has an open session at the given time, and ends the sessions of all other vehicles. If an occupancy
      * count with plates already exists for the same time, the new list of vehicles replaces the stored list. If the new
-     * list and the stored list contain the same vehicles, the function changes nothing.
+     * occupancy count lists the same vehicles as the stored occupancy count, the function changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -86,7 +86,7 @@ export function createInsideCounts({
         const droppedIds = dropped.map(({ id }) => id);
         if (droppedIds.length > 0) {
           // When `writePlates` removes a plate from an occupancy count, a database trigger removes the session that
-          // this plate started. `updateOpenSessions` must read the session before the trigger removes it, so
+          // this plate started. `updateOpenSessions` must read this session before the database trigger removes it, so
           // `updateOpenSessions` runs before `writePlates`.
           const removal = { ...noSessions, removed: droppedIds, locationId };
           await queryInTransaction(transaction, updateOpenSessions, removal);

@@ -4,9 +4,9 @@ import { similarPlateMatcher, plateKey, sameTextMatcher, type RecordedPlate } fr
 import { createUnendedSessions } from './unended-sessions.ts';
 
 // The gateway computes parking sessions from observations, which are parking events and occupancy counts. Observations
-// may arrive in any order, because the gateway sorts them by the time at which they occurred. If observations have the
-// same time, the gateway sorts them by kind (entries, exits, occupancy counts), and then by `eventId`. The functions of
-// this module use neither the database nor a clock.
+// (parking events and occupancy counts) may arrive in any order, because the gateway sorts them by the time at which
+// they occurred. If observations have the same time, the gateway sorts them by kind (entries, exits, occupancy counts),
+// and then by `eventId`. The functions of this module use neither the database nor a clock.
 
 /** The columns of a parking event from which the gateway computes parking sessions. */
 export type GateObservation = Pick<
@@ -52,15 +52,15 @@ export function sessionState({
 interface SessionInput {
   locationId: string;
   /**
-   * The parking sessions that were in progress at the time of the earliest observation among the new and corrected
-   * observations. An observation is a parking event or an occupancy count.
+   * The parking sessions that were in progress when the earliest new or corrected observation occurred. An observation
+   * is a parking event or an occupancy count.
    */
   begun: readonly ParkingSession[];
   /** Maps the id of each parking session to the plate text that a camera read for its vehicle. */
   texts: ReadonlyMap<string, string | null>;
   /**
-   * Some of the parking events and occupancy counts are new or corrected. This list contains all observations that are
-   * not earlier than the earliest of them, in any order.
+   * The parking events and occupancy counts (observations) from which `deriveSessions` computes the sessions, in any
+   * order. The list contains every observation that is not earlier than the earliest new or corrected observation.
    */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
@@ -91,8 +91,9 @@ const inOrder = (
   (eventIdOf(one) < eventIdOf(other) ? -1 : 1);
 
 /**
- * Returns the start of a parking session. The session starts at the entry of the vehicle, or when an occupancy count
- * says that the vehicle is inside. Without both, the start is the recorded exit.
+ * Returns the start time of a parking session. The session starts at the entry of the vehicle, or when an occupancy
+ * count says that the vehicle is inside. If neither the entry nor an occupancy count is known, the session starts at
+ * the recorded exit of the vehicle.
  */
 const startTimeOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) =>
   (enteredAt ?? countedAt ?? exitedAt)!;
@@ -112,14 +113,16 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
  * When a vehicle enters, a new session of the vehicle begins. If the vehicle already has a session without a recorded
  * exit, this earlier session ends.
  *
- * An exit ends the parking session of the vehicle that left. If the vehicle has no session, the exit ends the only open
- * session with a similar plate. A similar plate differs by one character that cameras confuse. If no parking session
- * matches an exit, or if several match, the exit creates a new session without a recorded entry.
+ * An exit ends the parking session of the vehicle that left. If this vehicle has no session, but exactly one open
+ * session has a similar plate, the exit ends that session. A plate is similar to the plate of the vehicle if the plates
+ * differ by one character that cameras confuse. If no parking session matches an exit, or if several match, the exit
+ * creates a new session without a recorded entry.
  *
- * A parking session belongs to a vehicle if it has exactly the plate of the vehicle. If no session has the plate, but
- * exactly one open session has a camera text that matches the vehicle (`sameTextMatcher`), this session belongs to the
- * vehicle. If no open session has such a camera text, but exactly one session whose maximum stay is over has one, this
- * session belongs to the vehicle.
+ * A parking session belongs to a vehicle if it has exactly the plate of the vehicle. If no session has the plate of the
+ * vehicle, but exactly one open session has a camera text that matches the vehicle (`sameTextMatcher`), this session
+ * belongs to the vehicle. If no open session has a camera text that matches the vehicle, the function searches the
+ * sessions whose maximum stay is over. If exactly one of these sessions has a camera text that matches the vehicle,
+ * this session belongs to the vehicle.
  *
  * A parking session is open no longer than the maximum stay of the location. If the vehicle leaves after the end of its
  * maximum stay, the exit still completes the session.
@@ -158,9 +161,9 @@ export function deriveSessions({
 
   /**
    * Returns the parking sessions that belong to a vehicle at a given time. If a parking session has exactly the
-   * vehicle's plate, the result contains only this session. If no session has the plate, the result contains all
-   * sessions whose camera text matches the vehicle (`sameTextMatcher`). A session whose maximum stay is over matches
-   * only if no open session matches.
+   * vehicle's plate, the result contains only this session. If no session has the plate of the vehicle, the result
+   * contains all sessions whose camera text matches the vehicle (`sameTextMatcher`). If the camera text of an open
+   * session matches the vehicle, the result contains no session whose maximum stay is over.
    */
   function sessionsOf(vehicle: RecordedPlate, at: Date): ParkingSession[] {
     const own = unended.withPlate(vehicle);

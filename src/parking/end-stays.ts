@@ -13,9 +13,9 @@ import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions 
 
 /**
  * Ends parking sessions and occupancy adjustments that are older than the maximum stay at their location. When the
- * gateway ends a parking session in this way, subscriptions and webhooks report the end. In database queries, a parking
- * session or an occupancy adjustment counts as ended as soon as its maximum stay is over, even before this module
- * stores the end.
+ * gateway ends a parking session because its maximum stay is over, subscriptions and webhooks report the end of the
+ * session. In database queries, a parking session or an occupancy adjustment counts as ended as soon as its maximum
+ * stay is over. This module may store the end some seconds later.
  */
 export interface StayExpiry {
   /**

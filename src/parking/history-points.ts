@@ -21,9 +21,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 
 /**
  * Estimates the number of data points in an occupancy history without knowing the time zone of the location. The
- * gateway uses this estimate to compute the rate limit cost of a history request before it reads the location from the
- * database. The gateway also rejects a request for more than `maxHistoryPoints` data points. The estimated number of
- * data points can differ from the exact number by one, for example when daylight saving time begins or ends.
+ * gateway uses this estimate to compute the rate limit cost of a request for an occupancy history, before it reads the
+ * location from the database. The gateway also rejects a request for more than `maxHistoryPoints` data points. The
+ * estimated number of data points can differ from the exact number by one, for example when daylight saving time begins
+ * or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));

@@ -25,14 +25,14 @@ const firstFrom = (time: string, instants: string) =>
  *
  * The first query reads the parking sessions that were in progress at any time from `q.from` to `q.to`.
  *
- * The second query reads the uncertain parking sessions (`isUncertain`) that ended between `q."countedAt"` and
- * `q.from`. When an uncertain parking session ends, the occupancy adjustment can come closer to 0. `q."countedAt"` is
- * the time of the last occupancy count before the start of the requested history.
+ * The second query reads the uncertain parking sessions (`isUncertain`, such as sessions without a recorded exit) that
+ * ended between `q."countedAt"` and `q.from`. When an uncertain parking session ends, the occupancy adjustment can come
+ * closer to 0. `q."countedAt"` is the time of the last occupancy count before the start of the requested history.
  *
- * The third query reads all other parking sessions that were open at the time `q."derivedAt"` and ended before
- * `q.from`. `q."derivedAt"` is the time of the first occupancy count for which the statement cannot use the stored
- * number of open parking sessions. For this occupancy count, the statement must itself compute how many parking
- * sessions were open.
+ * The third query reads the parking sessions that are not uncertain, that were open at the time `q."derivedAt"`, and
+ * that ended before `q.from`. `q."derivedAt"` is the time of the first occupancy count for which the statement cannot
+ * use the stored number of open parking sessions. For this occupancy count, the statement must itself compute how many
+ * parking sessions were open.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -47,20 +47,21 @@ const sessionsOf = (columns: string) => `
 
 /**
  * Computes how many vehicles were inside several locations at given instants. The SQL parameters of the statement are
- * the three arrays `$n`, `$locationId` and `$at`. For each instant of a history query, each array contains one item:
- * `$n` the number of the query, `$locationId` its location, and `$at` the instant. The statement returns no row for the
- * last instant of a query, because this instant only marks the end of the last interval. The occupancy is the number of
- * open sessions plus the occupancy adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each
- * parking session only once. For each parking session, the statement adds 1 at the first given instant that is not
- * before the start of the session. It subtracts 1 at the first given instant that is not before the end of the session.
- * The number of parking sessions that were open at an instant is the sum of all additions and subtractions up to this
- * instant.
+ * the three arrays `$n`, `$locationId` and `$at`. For each instant for which a query needs the occupancy, each array
+ * contains one item: `$n` contains the number of the query, `$locationId` its location, and `$at` the instant. The
+ * statement returns no row for the last instant of a query, because this instant only marks the end of the last
+ * interval. The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf` in
+ * occupancy-columns.ts). The statement reads each parking session only once. For each parking session, the SQL
+ * statement adds 1 to the number of open sessions at the first given instant at or after the start of the session. The
+ * SQL statement subtracts 1 again at the first given instant at or after the end of the session. The number of parking
+ * sessions that were open at an instant is the sum of all additions and subtractions up to this instant.
  *
  * Each occupancy count stores the number of sessions that were open at the time of the count (`openSessions`). For the
  * last occupancy count of a location, the statement uses the stored number of open sessions, as the query for the
- * current occupancy does. If the statement counted these open parking sessions again, the result could be too low,
- * because the retention job may have removed some of them. If an occupancy count equals the number of open sessions at
- * its time, the occupancy adjustment is 0, and the statement ignores this occupancy count.
+ * current occupancy does. The statement does not count these open parking sessions again: the result could be too low,
+ * because the retention job may have removed some of the sessions. If an occupancy count equals the number of parking
+ * sessions that were open at the time of the count, the occupancy adjustment is 0, and the statement ignores this
+ * count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

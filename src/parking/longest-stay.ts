@@ -8,17 +8,17 @@ import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
  * The maximum number of parking sessions that the gateway recalculates in one step after a change of the maximum stay.
- * During one step, the parking events and occupancy counts of all sessions in the step are in memory. A step with fewer
- * parking sessions therefore needs less memory. The gateway recalculates all parking sessions of a plate family
- * (`familyOf`) in the same step. If one plate family has more than 500 parking sessions, one step therefore
- * recalculates more than 500 sessions.
+ * During one step, the parking events and occupancy counts of all sessions in the step are in memory. If a step
+ * recalculates fewer parking sessions, it therefore needs less memory. The gateway recalculates all parking sessions of
+ * a plate family (`familyOf`) in the same step. If one plate family has more than 500 parking sessions, one step
+ * therefore recalculates more than 500 sessions.
  */
 const sessionsPerRefresh = 500;
 
 /**
- * A plate family (`familyOf`) with sessions that may change when the location gets a new maximum stay. `LongFamily`
- * contains one plate of the family, the number of sessions that may change, and the start of the first session that may
- * change.
+ * A plate family (plates with the same last two characters, `familyOf`) with parking sessions that may change when the
+ * location gets a new maximum stay. `LongFamily` contains one plate of the family, the number of sessions that may
+ * change, and the start of the first session that may change.
  */
 type LongFamily = ChangedPlate & { sessions: number };
 
@@ -43,8 +43,8 @@ export async function applyLongestStay(
     await refreshSessions(transaction, author, after, part, now);
   }
   // Every parking session that the gateway does not recalculate is shorter than both the old and the new maximum stay.
-  // For sessions that the gateway does not recalculate, `setEnds` changes only the end of the maximum stay. The new end
-  // of the maximum stay does not change which of these parking sessions were open at the time of the last occupancy
+  // For parking sessions that the gateway does not recalculate, `setEnds` changes only the time at which the maximum
+  // stay is over. `setEnds` does not change which of these parking sessions were open at the time of the last occupancy
   // count.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

@@ -42,8 +42,8 @@ export async function findNamedEntries(
 }
 
 /**
- * Finds the whitelist entry that matches each parking event, or each vehicle in an occupancy count. If a parking event
- * matches no whitelist entry, the returned map does not contain the event.
+ * For each parking event, or for each vehicle in an occupancy count, finds the whitelist entry that matches it. If a
+ * parking event matches no whitelist entry, the returned map does not contain the event.
  *
  * @param readings the parking events. Each `entryId` in an event must be the id of a whitelist entry of the location
  *   (see `findNamedEntries`)
@@ -112,9 +112,9 @@ export const matchOf = (
 
 /**
  * Whether a parking event in the database has the same plate as a parking event that a gate sends now. If the gate
- * sends the text that a camera read, the function compares the camera texts instead of the plates. Two events with the
- * same camera text can have different plates, because a change of the whitelist can change which entry matches the
- * text.
+ * sends the text that a camera read, the function compares it with the camera text of the stored event, and not with
+ * the plate of the stored event. Two events with the same camera text can have different plates, because a change of
+ * the whitelist can change which entry matches the text.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

@@ -5,7 +5,8 @@ import { endOf, isInside, isUncertain, wasOpenAt } from './session-columns.ts';
 // expression for the id of the location.
 
 /**
- * SQL for the last occupancy count of a location: a list of the vehicles inside, or only the number of vehicles inside.
+ * SQL that reads the last occupancy count of a location. An occupancy count contains a list of the vehicles inside, or
+ * only the number of vehicles inside.
  */
 export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
@@ -30,13 +31,13 @@ const isUnseenEnd = (session: string, countedAt: string) =>
 /**
  * SQL for the current occupancy adjustment of a location. If the last occupancy count contained plates, the occupancy
  * adjustment is 0. After an occupancy count without plates, the occupancy adjustment is the counted number of vehicles
- * minus the number of open sessions at the time of the count. When vehicles that were inside at the time of the
- * occupancy count leave, the occupancy adjustment moves towards 0.
+ * minus the number of open sessions at the time of the count. Each vehicle that was inside at the time of the occupancy
+ * count moves the occupancy adjustment towards 0 when it leaves.
  *
  * A positive occupancy adjustment means that vehicles are inside without an open parking session. When a vehicle
  * without a recorded entry leaves, a positive occupancy adjustment decreases by 1. A positive occupancy adjustment also
- * decreases by 1 when a vehicle leaves whose maximum stay was already over at the time of the occupancy count. When the
- * maximum stay has passed since the occupancy count, a positive occupancy adjustment becomes 0.
+ * decreases by 1 when a vehicle leaves, if its maximum stay was already over at the time of the occupancy count. When
+ * the maximum stay has passed since the occupancy count, a positive occupancy adjustment becomes 0.
  *
  * A negative occupancy adjustment means that some open parking sessions have no vehicle inside. If a parking session
  * was open at the time of the occupancy count and ends without a recorded exit, a negative occupancy adjustment moves
@@ -66,9 +67,9 @@ const adjustmentOf = (locationId: string) => `coalesce((
 /**
  * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
  * stay unchanged. A parking session that meets the condition `isUnknownExit` or `isUnseenEnd` changes the occupancy
- * adjustment of its location by 1. Without this SQL, the deletion of the parking session would remove its effect on the
- * occupancy adjustment. The SQL therefore changes the column `openSessions` of the last occupancy count by 1, because
- * the occupancy adjustment also depends on this column.
+ * adjustment of its location by 1. If a parking session were deleted without this SQL, the occupancy adjustment would
+ * lose the effect of the session. The SQL therefore changes the column `openSessions` of the last occupancy count by 1,
+ * because the occupancy adjustment also depends on this column.
  *
  * @param deleted an SQL query that returns the ids of the parking sessions to delete; these sessions must still exist
  *   when the SQL runs

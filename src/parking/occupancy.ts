@@ -38,9 +38,9 @@ export function locationState(capacityUse: CapacityUse): LocationState {
 export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => openSessions + adjustment;
 
 /**
- * Writes an audit record when a location has become full or has free places again. If the last announced state of the
- * location (`announcedFull`) is the current state, the function writes no audit record. Before the call, the caller
- * must lock the location in `transaction`.
+ * Writes an audit record when a location has become full or has free places again. If the location is still in the last
+ * announced state (`announcedFull`), the function writes no audit record. Before the call, the caller must lock the
+ * location in `transaction`.
  *
  * @param location the current values of the location, including the changes that the transaction has made
  */
@@ -52,7 +52,8 @@ export async function announceState(
   const [parts] = await queryInTransaction<OccupancyParts>(transaction, occupancy, { locationId: id });
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(parts!) };
   const state = locationState(capacityUse);
-  // If the capacity of the location is unknown, the gateway writes no audit record.
+  // If the capacity of the location is unknown, the gateway writes no audit record that the location is full or has
+  // free places.
   if (state === 'UNKNOWN') return;
   const isFull = state === 'FULL';
   if (isFull === announcedFull) return;

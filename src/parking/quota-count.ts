@@ -30,16 +30,17 @@ export interface QuotaCount {
   /**
    * Whether the gateway must compute the parking sessions again before it can check the quota for a parking event. If
    * `isOutdatedFor` returns true, the caller must first write the parking events that are already counted, and call
-   * `refreshSessions`. The caller must then start a new quota count with `startQuotaCount`.
+   * `refreshSessions`. After the call of `refreshSessions`, the caller must start a new quota count with
+   * `startQuotaCount`.
    *
    * The function returns true if two conditions hold: the parking event can exceed a quota, and an event that was
-   * counted earlier may have changed parking sessions of vehicles that use this quota. A correction of a stored event
-   * can change the sessions of vehicles that use the quota. A parking event whose plate differs from the plate of its
-   * whitelist entry can also change the sessions of vehicles that use the quota. A whitelist entry can have an open
-   * session with another plate, and an event of this entry may end that session. A late parking event can change
-   * parking sessions that began after the time of the event. A parking event is late if it did not occur after the last
-   * known event or occupancy count of its vehicle. Finally, an event can change the session of another vehicle if
-   * cameras may confuse the plates of the two vehicles.
+   * counted earlier may have changed parking sessions of vehicles that use this quota. If a client corrects a stored
+   * event, the sessions of vehicles that use the quota can change. A parking event whose plate differs from the plate
+   * of its whitelist entry can also change the sessions of vehicles that use the quota. A whitelist entry can have an
+   * open session whose plate differs from the plate of the entry, and an event of this entry may end that session. A
+   * late parking event can change parking sessions that began after the time of the event. A parking event is late if
+   * the gateway already knows an event or an occupancy count of the same vehicle at the same time or at a later time.
+   * Finally, an event can change the session of another vehicle if cameras may confuse the plates of the two vehicles.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -51,7 +52,7 @@ export interface QuotaCount {
  *
  * @param events.entries the whitelist entries to which the parking events belong
  * @param events.isBatch whether the caller counts several parking events
- * @param events.observedFrom the time of the earliest parking event that `count` will count
+ * @param events.observedFrom the time of the earliest parking event that the caller will pass to `count`
  * @param events.now the current time by the clock of the database
  */
 export async function startQuotaCount(
@@ -80,12 +81,13 @@ export async function startQuotaCount(
   const insideOf = new Map(
     found.map(({ referenceId, vehicles }) => [referenceId, groupBy(vehicles, ({ entryId }) => entryId)]),
   );
-  // The references (such as apartments) whose parking sessions may have changed. If a reference is in `outdated`, the
-  // gateway must compute the parking sessions again before it can count the vehicles with this reference.
+  // The references (such as apartments) whose parking sessions may have changed. If a reference (such as an apartment)
+  // is in `outdated`, the gateway must compute the parking sessions again before it can count the vehicles with this
+  // reference.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
   // The index `similar` is necessary only if the caller counts several parking events. If the caller counts only one
-  // parking event, `plate` and `lastObservedAt` are therefore null.
+  // parking event, the SQL statement therefore returns null for `plate` and `lastObservedAt`.
   for (const { referenceId, entries: listed, vehicles } of found) {
     for (const { plate, entryId } of vehicles) if (plate) similar.add(plate, entryId, referenceId);
     for (const { id, lastObservedAt } of listed) {
@@ -114,19 +116,19 @@ export async function startQuotaCount(
 
     count({ before, after }) {
       const entryId = after.whitelistEntryId;
-      // A correction of an earlier parking event can change past parking sessions. If the correction changes the plate
-      // of the event, the sessions of two vehicles change.
+      // When a client corrects an earlier parking event, past parking sessions can change. If the correction changes
+      // the plate of the event, the parking sessions of two vehicles change.
       if (before) markAll();
-      // The plate of the event can differ from the plate of its whitelist entry. If the plate of an event differs from
-      // the plate of its whitelist entry, the session of the event may belong to another whitelist entry, which has the
-      // plate of the event.
+      // A parking event can have a plate that differs from the plate of its whitelist entry. If the plates differ,
+      // another whitelist entry may have the plate of the event, and the session of the event may belong to this other
+      // entry.
       if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
       // If cameras may confuse the plate of the event with the plate of another vehicle, the event may begin or end a
       // session of the other vehicle.
       for (const referenceId of similar.referencesOf(after, entryId)) outdated.add(referenceId);
       const isLate = similar.observe(after, after.occurredAt);
-      // If a correction moves an event to another whitelist entry, the vehicle of the old whitelist entry no longer
-      // counts as inside.
+      // If a client corrects an event so that it belongs to another whitelist entry, the vehicle of the old whitelist
+      // entry no longer counts as inside.
       if (before?.kind === 'ENTRY' && before.whitelistEntryId !== entryId) {
         for (const vehicles of insideOf.values()) removeSession(vehicles, before.id);
       }
@@ -135,7 +137,8 @@ export async function startQuotaCount(
       const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
       // The whitelist entry of the parking event can have an open parking session with a plate that differs from the
-      // plate of the event. With two possible plates, the function cannot know which parking session the event ends.
+      // plate of the event. If the session and the event have different plates, the function cannot know which parking
+      // session the event ends.
       const hasOtherPlate = vehicles.get(entryId)?.some(({ plate }) => plate && !hasPlateOf(entryId, plate));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
@@ -146,8 +149,8 @@ export async function startQuotaCount(
       similar.add(after, entryId, referenceId);
       // A gate can send an entry event so late that the maximum stay of the vehicle is already over. When the gateway
       // checks the quota for an entry event that a gate sent late, the vehicle of this event counts as inside. When the
-      // gateway checks the quota for later entry events, this vehicle no longer counts as inside, because its maximum
-      // stay is over.
+      // gateway checks the quota for later entry events, a vehicle whose maximum stay is over no longer counts as
+      // inside.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

@@ -29,15 +29,15 @@ interface QuotaEntry {
   /**
    * The time of the last stored observation that can affect the vehicle of the whitelist entry, in ISO 8601. An
    * observation is a parking event with a plate that cameras may confuse with the plate of the entry
-   * (`mayBeSameVehicle`), or an occupancy count with plates. `lastObservedAt` is null if the gateway has stored no
-   * observation of the vehicle since `$observedFrom`, or if the caller counts only a single event.
+   * (`mayBeSameVehicle`), or an occupancy count with plates. `lastObservedAt` is null in two cases: the gateway has
+   * stored no observation of the vehicle since `$observedFrom`, or the caller records only a single parking event.
    */
   lastObservedAt: string | null;
 }
 
 /**
- * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. `plate` is
- * null if the caller records only a single parking event.
+ * The data about a vehicle that is inside and uses a quota: its whitelist entry, its open parking session, and the
+ * plate of this session. `plate` is null if the caller records only a single parking event.
  */
 export interface VehicleInside {
   entryId: string;

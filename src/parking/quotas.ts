@@ -68,8 +68,8 @@ export function createQuotas(services: {
 
   return {
     /**
-     * Lists the quotas of a location. When the caller reads a page of the list, the list throws the error `NOT_FOUND`
-     * if the location is outside the API key's scope.
+     * Lists the quotas of a location. If the location is outside the API key's scope, the caller gets the error
+     * `NOT_FOUND` when it reads a page of the list.
      *
      * @param referenceId the reference whose quota is listed; if `referenceId` is omitted, the function lists all
      *   quotas of the location
@@ -83,14 +83,15 @@ export function createQuotas(services: {
     used: findUsed,
 
     /**
-     * Sets several quotas of a location in one transaction, and writes one audit record. While `set` changes the
-     * quotas, the gateway records no parking events of the location. The gateway therefore never checks a parking event
-     * against a mixture of old and new quotas.
+     * Sets several quotas of a location in one transaction, and writes one audit record. While the method `set` changes
+     * the quotas of a location, the gateway records no parking events of this location. The gateway therefore never
+     * checks a parking event against a mixture of old and new quotas.
      *
      * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is
      *   removed
-     * @returns one result for each item of `values`, in the order of `values`. Each result is the new quota, or the
-     *   quota that was removed if `inside` is null. If the quota to remove does not exist, the result is null
+     * @returns one result for each item of `values`, in the order of `values`. Each result is the new quota. If
+     *   `inside` is null, the result is the quota that was removed. If the quota to remove does not exist, the result
+     *   is null
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
      *   changes take too long

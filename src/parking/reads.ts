@@ -48,15 +48,15 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
 
   return {
     /**
-     * Lists the parking events of a location. Reading a page of the list throws the error `NOT_FOUND` if the location
-     * is outside the API key's scope.
+     * Lists the parking events of a location. If the location is outside the API key's scope, reading a page of the
+     * returned list throws the error `NOT_FOUND`.
      */
     eventsOf: (key: AuthenticatedKey, locationId: string): PagedList<ParkingEvent> =>
       listOfLocation(events, key, { ownerId: locationId }),
 
     /**
-     * Lists the parking sessions of a location. Reading a page of the list throws the error `NOT_FOUND` if the location
-     * is outside the API key's scope.
+     * Lists the parking sessions of a location. If the location is outside the API key's scope, reading a page of the
+     * returned list throws the error `NOT_FOUND`.
      *
      * @param open if true, the list contains only sessions whose vehicle is inside; if false, only sessions whose
      *   vehicle is not inside; if omitted, all sessions

@@ -125,8 +125,8 @@ export function createParkingBatches({
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
             // `recordReadings` looks up all given parking events in the database, but may record only some of them. The
-            // next call of `recordReadings` gets at most twice as many events as this call recorded, so that the
-            // gateway looks up few events that it does not record.
+            // next call of `recordReadings` gets at most twice as many events as this call recorded. The gateway
+            // therefore looks up only a few events that it does not record.
             size = 2 * recorded.length;
           }
         }

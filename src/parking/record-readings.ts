@@ -19,8 +19,8 @@ interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
   /**
-   * Whether the event may have changed the number of entries that a pass still allows. A pass is a whitelist entry with
-   * `maxEntries`. If `mayChangePass` is true, the caller notifies the clients that watch the whitelist.
+   * Whether the event may have changed the number of entries that a pass (a whitelist entry with `maxEntries`) still
+   * allows. If `mayChangePass` is true, the caller notifies the clients that watch the whitelist.
    */
   mayChangePass: boolean;
 }
@@ -31,10 +31,11 @@ interface RecordedReading {
  * location until the transaction ends.
  *
  * The function `recordReadings` always records the first of the given parking events, and usually records all events.
- * The function stops early if the gateway must compute the sessions again before it can check the quota for the next
- * event (`QuotaCount.isOutdatedFor`). If `recordReadings` stops early, the caller must record the remaining parking
- * events in another transaction. The field `overQuota` of an event is therefore the same as if the gate had sent each
- * event in a separate request. Each transaction locks the location only for a short time.
+ * The function stops before the next event if the gateway must compute the sessions again to check the quota for this
+ * event (`QuotaCount.isOutdatedFor`). If `recordReadings` stops before it has recorded all parking events, the caller
+ * must record the remaining parking events in another transaction. The field `overQuota` of an event is therefore the
+ * same as if the gate had sent each event in a separate request. Each transaction locks the location only for a short
+ * time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

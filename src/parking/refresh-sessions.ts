@@ -32,11 +32,11 @@ const isCounted = (row: EventRow | CountedRow): row is CountedRow => row.kind ==
  */
 export interface ChangedPlate extends Plate {
   occurredAt: Date;
-  /** The text that a camera read; omitted or null if the observation has no camera text. */
+  /** The text that a camera read; omitted or null if the parking event or occupancy count has no camera text. */
   text?: string | null;
   /**
-   * True if the sessions of all plates in the same plate family (`familyOf`) must be computed again. The default is
-   * false.
+   * True if the gateway must also compute again the sessions of all plates with the same last two characters (the plate
+   * family, `familyOf`). The default is false.
    */
   wholeFamily?: boolean;
 }
@@ -66,9 +66,9 @@ const rowsPerYield = 500;
  * changed. `refreshSessions` also writes an audit record for each vehicle that stayed longer than the maximum stay
  * without a recorded exit. Before the call, the caller must lock the location in `transaction`. Because this function
  * may change whether the location is full, the caller must call `announceState` afterwards. A parking session depends
- * only on the parking events and occupancy counts of similar plates (`groupOf`). The function therefore reads no
- * parking events and occupancy counts of other plates. A parking session stays unchanged if it ended before the first
- * changed parking event or occupancy count.
+ * only on the parking events and occupancy counts of similar plates (`groupOf`). The function therefore does not read
+ * the parking events and occupancy counts of other plates, which are not similar to the changed plates. A parking
+ * session stays unchanged if it ended before the first changed parking event or occupancy count.
  *
  * @param location the location with its current values. If `transaction` has changed the location, `location` contains
  *   the new values
@@ -131,10 +131,9 @@ export async function refreshSessions(
   const removed = [...before.keys()].filter((id) => !kept.has(id));
   if (changes.length + removed.length > 0) {
     const written = { ...columnArrays(writtenColumns, refreshed), removed };
-    // An occupancy count stores how many sessions were open. The number of open sessions that an occupancy count stores
-    // can change only if a parking event or occupancy count with the same or an earlier time has changed. If a parking
-    // event or occupancy count at or before the time of an occupancy count has changed, `rows` contains this occupancy
-    // count with its stored number.
+    // Each occupancy count stores the number of parking sessions that were open at the time of the count. This number
+    // can change only if a parking event or occupancy count with the same or an earlier time has changed. For every
+    // occupancy count whose stored number can have changed, `rows` contains the occupancy count and this number.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);
@@ -144,8 +143,9 @@ export async function refreshSessions(
 }
 
 /**
- * Converts the rows that the query returned for a plate group to observations (parking events and occupancy counts). An
- * occupancy count can have several rows, and all its rows become one observation.
+ * Converts the rows that the query returned to observations (parking events and occupancy counts). All rows belong to
+ * plates with the same last characters (a plate group). An occupancy count can have several rows. The function combines
+ * all rows of an occupancy count into one observation.
  */
 function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservation | CountObservation)[] {
   const counts = groupBy(rows.filter(isCounted), ({ occurredAt }) => occurredAt.getTime());

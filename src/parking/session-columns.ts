@@ -6,7 +6,8 @@ import { confusableForm } from '../whitelist/similar-plates.ts';
 
 /**
  * An SQL expression for the start of a parking session. The session starts at the entry of the vehicle, or when an
- * occupancy count says that the vehicle is inside. Without both, the start is the recorded exit.
+ * occupancy count says that the vehicle is inside. If the gateway knows neither an entry nor an occupancy count, the
+ * session starts at the recorded exit.
  */
 export const startOf = (session: string) =>
   `coalesce(${session}."enteredAt", ${session}."countedAt", ${session}."exitedAt")`;
@@ -45,9 +46,9 @@ export const isOpenAt = (session: string, at: string) =>
   `(${endOf(session)} > ${at} AND ${wasOpenAt(session, at)})`;
 
 /**
- * SQL for the plate family of a plate: the last two characters of its plate code and plate number. Characters that
- * cameras confuse count as the same character (`confusableForm`). Plates that cameras may confuse with each other are
- * always in the same plate family, but a plate family can also contain unrelated plates.
+ * SQL for the plate family of a plate, which means the last two characters of its plate code and plate number together.
+ * Characters that cameras confuse count as the same character (`confusableForm`). Two plates that cameras may confuse
+ * are always in the same plate family, but unrelated plates can also be in this plate family.
  */
 export const familyOf = (alias: string) =>
   confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);

@@ -1,12 +1,12 @@
 import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
 
 /**
- * Creates an index of vehicles by their plates. For the plate of a parking event, the index finds the vehicles inside
- * whose plates look similar to a camera (`confusableTextsOf`).
+ * Creates an index of vehicles by their plates. For the plate of a parking event, the index finds vehicles that are
+ * inside the location and whose plates a camera can confuse with this plate (`confusableTextsOf`).
  */
 export function createSimilarVehicles() {
-  // Maps each plate text to the vehicles inside that have this text. The inner map contains the id of the whitelist
-  // entry of each vehicle, and the reference of this whitelist entry (such as an apartment).
+  // Maps each plate text to the vehicles with this text that are inside the location. The inner map maps the id of each
+  // vehicle's whitelist entry to the reference of this entry (such as an apartment).
   const entriesOf = new Map<string, Map<string, string>>();
   // Maps each plate text to the time of the last observation with this text, in milliseconds.
   const lastObservedAt = new Map<string, number>();
@@ -19,8 +19,8 @@ export function createSimilarVehicles() {
       }
     },
     /**
-     * Returns the references (such as apartments) of the vehicles inside whose plates are similar to `plate`. The
-     * result does not include the vehicle to which the whitelist entry `entryId` belongs.
+     * Returns the references (such as apartments) of the vehicles that are inside the location and have a plate similar
+     * to `plate`. The result does not include the vehicle to which the whitelist entry `entryId` belongs.
      */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>
@@ -29,8 +29,9 @@ export function createSimilarVehicles() {
         ),
       ),
     /**
-     * Stores the plate and the time of a parking event in the index. Returns true if the event is late: the index
-     * already contains a parking event of the same or a similar plate whose time is the same or later.
+     * Stores the plate and the time of a parking event in the index of vehicles. Returns true if the event is late. An
+     * event is late if the index already contains a parking event with the same or a similar plate and with the same or
+     * a later time.
      */
     observe(plate: RecordedPlate, at: Date): boolean {
       const texts = confusableTextsOf(plate);

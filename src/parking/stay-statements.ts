@@ -5,8 +5,8 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 // apply a new maximum stay.
 
 /**
- * The maximum number of parking sessions that one transaction ends. Because of this limit, the transaction locks the
- * location for only a fraction of a second.
+ * The maximum number of parking sessions that one transaction ends. Because a transaction ends at most this number of
+ * sessions, it locks the location for only a fraction of a second.
  */
 export const maxSessionsPerTransaction = 500;
 
@@ -21,7 +21,7 @@ export const overdueLocations = namedStatement(
   UNION SELECT k."locationId" FROM "OccupancyCount" k WHERE k."fadesAt" <= now()`,
 );
 
-/** Ends the occupancy adjustments of a location that are older than the maximum stay at this location. */
+/** Ends those occupancy adjustments of a location that are older than the maximum stay at this location. */
 export const endFades = namedStatement(
   'occupancy-counts-faded',
   `
@@ -30,7 +30,8 @@ export const endFades = namedStatement(
 );
 
 /**
- * Reads up to `maxSessionsPerTransaction` sessions of a location that are open although their maximum stay is over.
+ * Reads up to `maxSessionsPerTransaction` parking sessions of a location. These sessions are still open although their
+ * maximum stay is over.
  */
 export const overdueSessions = namedStatement(
   'parking-overdue-sessions',
@@ -48,7 +49,10 @@ export const setEnds = namedStatement(
   WHERE s."locationId" = $locationId AND s.open`,
 );
 
-/** Sets the end time of each occupancy adjustment of a location, after a change of the maximum stay. */
+/**
+ * After a change of the maximum stay of a location, sets the new end time of each occupancy adjustment of this
+ * location.
+ */
 export const setFades = namedStatement(
   'occupancy-counts-longest-stay',
   `
@@ -58,11 +62,11 @@ export const setFades = namedStatement(
 
 /**
  * Finds the plate families (plates with the same last two characters) with at least one session of `$hours` hours or
- * more. The SQL parameter `$hours` is the shorter one of the old and the new maximum stay. A change of the maximum stay
- * cannot affect a plate family whose sessions are all shorter than `$hours` hours. The result has one row for each
- * plate family (`familyOf`), so that the gateway reads the parking events of a family only once. The time of an
- * occupancy count may be up to a day in the future, so the SQL statement treats an open session as if it ended one day
- * from now.
+ * more. The SQL parameter `$hours` is the shorter one of the old and the new maximum stay. If all parking sessions of a
+ * plate family are shorter than `$hours` hours, a change of the maximum stay cannot affect these sessions. The result
+ * has one row for each plate family (`familyOf`), so that the gateway reads the parking events of each family only
+ * once. The time of an occupancy count may be up to a day in the future, so the SQL statement treats an open session as
+ * if it ended one day from now.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

@@ -3,14 +3,15 @@ import { confusableForm } from '../whitelist/similar-plates.ts';
 import { isInside } from './session-columns.ts';
 
 // SQL that finds the vehicles that are inside now and belong to a reference (such as an apartment). A vehicle belongs
-// to the reference of its current whitelist entry, even if another whitelist entry applied when the vehicle entered.
+// to the reference (such as an apartment) of its current whitelist entry, even if another whitelist entry applied when
+// the vehicle entered.
 
 /** The SQL condition that a parking session `s` and a whitelist entry `v` belong to the same location. */
 const ofLocation = 's."locationId" = v."locationId"';
 
 /**
- * SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). The
- * argument `condition` must limit the parking sessions to the location of the whitelist entry.
+ * SQL that joins the whitelist entries `v` of one reference (such as an apartment) with the open parking sessions `s`
+ * of their vehicles. The argument `condition` must limit the parking sessions to the location of the whitelist entry.
  */
 const entriesAndSessions = (ofReference: string, condition: string) => `
   SELECT v.id AS "entryId", s.id AS "sessionId", s."plateType", s."plateCode", s."plateNumber"
@@ -19,11 +20,11 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
   WHERE ${ofReference}`;
 
 /**
- * SQL for the number of whitelist entries that match the camera text of a parking session `s`. A camera text ends with
- * the plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers.
- * The SQL uses the column `locationId` of the whitelist entry `v`, and not the column `locationId` of the parking
- * session. PostgreSQL therefore first selects the whitelist entries of the reference, and counts matching entries only
- * for the parking sessions of the selected entries.
+ * SQL for the number of whitelist entries that match the camera text of a parking session `s` (the plate text that a
+ * camera read). A camera text ends with the plate number of the vehicle, so PostgreSQL finds the matching whitelist
+ * entries with an index of plate numbers. The SQL uses the column `locationId` of the whitelist entry `v`, and not the
+ * column `locationId` of the parking session. PostgreSQL therefore first selects the whitelist entries of the given
+ * reference (such as an apartment), and counts matching entries only for the parking sessions of the selected entries.
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
@@ -39,9 +40,10 @@ const confusablePlate = (table: string) =>
 
 /**
  * The SQL condition for parking events that may belong to the vehicle of a whitelist entry. The condition is true if
- * cameras may confuse the plate of the event with the plate of the entry. If the camera text of an event differs from
- * the plate of the event, the condition is true for every whitelist entry. The caller must also check that the plates
- * of the parking event and the whitelist entry belong to the same plate family (`familyOf`).
+ * cameras may confuse the plate of the event with the plate of the entry. If the plate text that the camera read
+ * differs from the plate of the same parking event, the condition is true for every whitelist entry. The caller must
+ * also check that the plates of the parking event and of the whitelist entry belong to the same plate family
+ * (`familyOf`), which depends on their last two characters.
  */
 export const mayBeSameVehicle = (event: string, entry: string) => {
   const textsOf = (table: string) => `ARRAY[${plateTexts(table).map(confusableForm).join(', ')}]`;
@@ -55,30 +57,33 @@ export const mayBeSameVehicle = (event: string, entry: string) => {
  * columns are `entryId`, `sessionId` and the plate of the session. If several parking sessions belong to one whitelist
  * entry, the SQL returns one row for each of these sessions.
  *
- * A parking session belongs to a whitelist entry if the session has the plate of the entry. A parking session also
- * belongs to a whitelist entry if the session has a camera text, and this entry is the only entry that matches the
- * text. If a parking session has the plate of no whitelist entry, and its camera text does not match exactly one entry,
- * it belongs to the entry in its column `whitelistEntryId`. The column `whitelistEntryId` decides only if cameras may
- * confuse the plates of the entry and the session, and no other whitelist entry has the plate of the session.
+ * A parking session belongs to a whitelist entry if the session has the plate of the entry. A parking session with a
+ * camera text (the plate text that a camera read) also belongs to a whitelist entry if this entry is the only entry
+ * that matches the text. Some parking sessions have neither the plate of a whitelist entry nor a camera text that
+ * matches exactly one whitelist entry. Such a parking session belongs to the entry in its column `whitelistEntryId`.
+ * The gateway uses the column `whitelistEntryId` only if two conditions are true: cameras may confuse the plate of the
+ * entry with the plate of the session, and no whitelist entry has the plate of the session.
  *
- * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
+ * @param ofReference the SQL condition that selects the whitelist entries `v` with one reference, such as the entries
+ *   of one apartment
  */
 export const vehiclesOf = (ofReference: string) =>
   [
     `${ofLocation} AND ${samePlate('s', 'v')}`,
-    // A plate can be read as two texts, with or without the plate type, and the SQL has one query for each of these
-    // texts. PostgreSQL can use an index or a hash join for each of these queries, but not for a single query with an
-    // OR condition.
+    // A camera can read one plate as two different texts, with or without the plate type. The SQL has a separate query
+    // for each of these two texts. PostgreSQL can use an index or a hash join for each of the two separate queries, but
+    // not for a single query with an OR condition.
     ...plateTexts('v').map(
       (
         text,
       ) => `${ofLocation} AND s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
     AND ${entriesOfText} = 1`,
     ),
-    // This condition does not contain `ofLocation`, because a parking session and its whitelist entry always have the
-    // same location. With the condition `ofLocation`, the embedded database would read all open parking sessions of the
-    // location, and would not use the index of `whitelistEntryId`. The embedded database would prefer to read all these
-    // parking sessions, because it has no statistics about its tables.
+    // This SQL condition does not compare the locations (`ofLocation`), because a parking session and its whitelist
+    // entry always have the same location. With the additional condition `ofLocation`, the embedded database would read
+    // all open parking sessions of the location, and would not use the index of `whitelistEntryId`. The embedded
+    // database has no statistics about its tables, so it would prefer to read all open parking sessions of the
+    // location.
     `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}
     AND NOT EXISTS (SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND ${samePlate('w', 's')})`,
   ]

@@ -56,8 +56,8 @@ export function vehicleTexts(plate: RecordedPlate): string[] {
 }
 
 /**
- * Whether two plates have different plate types, and therefore belong to different vehicles. If one of the plates has
- * no plate type, the result is false, because the plates may belong to the same vehicle.
+ * Whether two plates have different plate types, and therefore belong to different vehicles. If one of the two plates
+ * has no plate type, the function returns false, because the plates may belong to the same vehicle.
  */
 const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
@@ -101,8 +101,8 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
 }
 
 /**
- * Returns the texts of a vehicle (`vehicleTexts`), in which one character replaces all characters that cameras confuse
- * with it. If `sameTextMatcher` or `similarPlateMatcher` finds that two plates match, `confusableTextsOf` returns at
+ * Returns the texts of a vehicle (`vehicleTexts`) after replacing each letter that cameras confuse with a digit by this
+ * digit. If `sameTextMatcher` or `similarPlateMatcher` finds that two plates match, `confusableTextsOf` returns at
  * least one common text for the two plates.
  */
 export const confusableTextsOf = (plate: RecordedPlate): string[] => [

@@ -11,13 +11,14 @@ import type {
 
 /**
  * The maximum number of API keys, and the maximum number of client addresses, for which a process keeps rate limit
- * windows in memory. When the process reaches this maximum, it removes the least recently used rate limit windows.
+ * windows in memory. When the number of API keys or client addresses reaches its maximum, the process removes the least
+ * recently used rate limit windows.
  */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
 /**
  * The times at which one API key or client address used rate limit points, for each of the two rate limit windows. The
- * times are in Unix milliseconds, and the oldest time comes first.
+ * times are in Unix milliseconds, and are sorted from the oldest to the newest.
  */
 interface Times {
   hour: number[];
@@ -32,7 +33,8 @@ interface Times {
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
   // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`. The
-  // library never uses these fields of a fallback limiter, because it calls only the method `consume`.
+  // library does not use these three fields of a fallback limiter, because it calls only the method `consume` of this
+  // limiter.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -120,8 +122,8 @@ function dropBefore(times: number[], start: number): void {
 
 /**
  * When a rate limit point is refunded, removes the time at which this point was used (`usedAtMs`) from the list
- * `times`. If this point has already left the rate limit window, `times` no longer contains the time at which the point
- * was used, and the function changes nothing.
+ * `times`. If the refunded point is already too old for the rate limit window, `times` no longer contains its time, and
+ * the function changes nothing.
  */
 function giveBack(times: number[], usedAtMs: number): void {
   const index = times.lastIndexOf(usedAtMs);

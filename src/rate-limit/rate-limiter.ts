@@ -45,7 +45,8 @@ export function createRateLimiter(
 
 /**
  * Creates the functions that decide whether a request is within its rate limits. When the rate limiter has refused a
- * client, the process remembers this for a few seconds, and refuses the client's next requests without a call to Redis.
+ * client, the process remembers the refusal for a few seconds, and refuses the client's next requests without a call to
+ * Redis.
  */
 function decisions(
   windows: RollingLimiter,
@@ -64,8 +65,8 @@ function decisions(
     async consumeWhole(subject, points, consumedAtMs) {
       const state = await windows.take(subject, points, consumedAtMs);
       // When the limiter refuses a request that costs several rate limit points, the limiter refunds the point that the
-      // request has already used. Another request may use the refunded point, so the limiter removes the cached refusal
-      // of this client.
+      // request has already used. The limiter removes the cached refusal of this client, because another request of the
+      // client may use the refunded point.
       if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },

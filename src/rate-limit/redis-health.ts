@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { Shards } from '../redis/shards.ts';
 
 /**
- * The interval at which each Redis server is tested, in milliseconds. The gateway detects an unresponsive connection
- * within one test interval.
+ * The interval at which each Redis server is tested, in milliseconds. When a Redis connection stops responding, the
+ * gateway detects this within `probeIntervalMs`.
  */
 const probeIntervalMs = 1000;
 
@@ -15,8 +15,8 @@ export interface RedisHealth {
   /** Whether a given Redis server responds. */
   answersFor(shard: string): boolean;
   /**
-   * Marks a Redis server as unresponsive after a failed request. The gateway sends no rate limit request to an
-   * unresponsive Redis server until the server responds to a test.
+   * Marks a Redis server as unresponsive after a failed request. When a Redis server does not respond, the gateway
+   * stops using it for rate limits until the server answers a test command.
    */
   failed(shard: string, cause: unknown): void;
   close(): void;
@@ -24,9 +24,9 @@ export interface RedisHealth {
 
 /**
  * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests every Redis server.
- * The monitor therefore also detects when a failed Redis server responds again. The gateway never tests a failed server
- * during a client's request, because the client would have to wait for a timeout. If a Redis server is connected when
- * the monitor starts, the monitor treats this server as responsive.
+ * The monitor also tests failed Redis servers, so it detects when such a server responds again. The gateway never tests
+ * a failed server during a client's request, because the client would have to wait for a timeout. If a Redis server is
+ * connected when the monitor starts, the monitor treats this server as responsive.
  *
  * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
  * @param probe sends a request to one server; the returned promise rejects when the server does not respond in time

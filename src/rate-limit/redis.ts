@@ -12,11 +12,11 @@ import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } 
 /**
  * The Redis script that counts rate limit points in the hourly window and the burst window. One call of the script can
  * count the points of many API keys and client addresses. Each rate limit window is a Redis list with the time of every
- * used point, oldest first. The times are in milliseconds and come from the clock of Redis. For each API key or client
- * address, KEYS contains the names of two Redis lists: its hourly window and its burst window. The first values in ARGV
- * are the lengths of the hourly window and the burst window. After these lengths, ARGV contains four values for each
- * API key or client address: the points to use, the hourly limit, the burst limit, and the time of an earlier point to
- * refund (or an empty string).
+ * used point, oldest first. The times of the points are in milliseconds and come from the clock of Redis. For each API
+ * key or client address, KEYS contains the names of two Redis lists: its hourly window and its burst window. The first
+ * values in ARGV are the lengths of the hourly window and the burst window. After these lengths, ARGV contains four
+ * values for each API key or client address: the points to use, the hourly limit, the burst limit, and the time of an
+ * earlier point to refund (or an empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -122,20 +122,20 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * Redis script on the client. While Redis is unreachable, rate-limiter-flexible calls the fallback limiter ("insurance
  * limiter"). Each rate limiter needs its own Redis client, because a client has only one command `rlflxIncr`.
  *
- * In one call, the Redis rate limiter of the library rate-limiter-flexible counts only one Redis key in one fixed
- * window. `RedisRollingLimiter` therefore replaces the Redis script and two methods of the library.
+ * In one call, the Redis rate limiter of the library rate-limiter-flexible can increase only one counter: one Redis key
+ * for one fixed window. `RedisRollingLimiter` therefore replaces the Redis script and two methods of the library.
  *
- * The Redis script `script` counts rate limit points in two rolling windows. The constructor registers `script` without
- * a fixed number of Redis keys, so that one call can contain several API keys and addresses.
+ * The Redis script `script` counts rate limit points in two rolling windows. The constructor registers `script` for any
+ * number of Redis keys, so that one call of the script can contain several API keys and client addresses.
  *
  * The method `_upsert` sends the rate limits of each API key or address to the Redis script. The rate limiter collects
  * the calls that arrive during one iteration of the event loop, and sends them to Redis together. A round trip to Redis
  * takes more time than the execution of the Redis script. Each call of the Redis script contains only Redis keys of one
- * hash slot, because a Redis Cluster rejects a call with Redis keys of several hash slots. If a Redis server does not
- * respond (redis-health.ts), a rate limit request to this server fails immediately.
+ * hash slot, because a Redis Cluster rejects a call with Redis keys of several hash slots. When the gateway knows that
+ * a Redis server does not respond (redis-health.ts), a call to this server fails immediately.
  *
  * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script. The
- * method `take` returns the state of both windows for allowed and for refused requests.
+ * method `take` returns the state of both rate limit windows for allowed and for refused requests.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
@@ -144,8 +144,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
   /**
-   * Maps each Redis server to a function that sends several rate limit requests together to this server. Each server
-   * gets its own calls, so that an unresponsive Redis server does not delay requests to the other Redis servers.
+   * Maps each Redis server to a function that sends several rate limit requests together to this server. Each Redis
+   * server gets its own calls, so that an unresponsive server does not delay requests to the other Redis servers.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
@@ -214,8 +214,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Sends a rate limit request to one Redis server, together with all other requests to this server in the same
-   * iteration of the event loop.
+   * Asks one Redis server to count the rate limit points of one request. All calls of this function in one iteration of
+   * the event loop for the same Redis server are sent together.
    */
   #ask(shard: string, question: Question): Promise<ScriptResult> {
     let batch = this.#batches.get(shard);
@@ -227,9 +227,9 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Checks several rate limit requests in Redis, with one call of the Redis script for each hash slot of the cluster.
-   * Returns one result for each rate limit request, in the order of the given requests. If Redis cannot process one of
-   * the rate limit requests, its result is an error.
+   * Checks several requests against their rate limits in Redis, with one call of the Redis script for each hash slot of
+   * the Redis Cluster. Returns one result for each of these requests, in the order in which they were given. If Redis
+   * cannot check one of these requests, the result of this request is an error.
    */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();

@@ -19,10 +19,11 @@ interface Refusal {
 
 /**
  * A cache of API keys and client addresses that have no rate limit point left. While the refusal of an API key or
- * client address is in the cache, the process immediately refuses its requests, without a call to Redis. The cache of
- * rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not sufficient, because it supports only one limit. The cache of
- * rate-limiter-flexible also provides no values for the rate limit headers. After an operator has raised the limit of
- * an API key, the cache of rate-limiter-flexible would still refuse requests.
+ * client address is in the cache, the process immediately refuses each request of this API key or address, without a
+ * call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not sufficient, because it supports
+ * only one limit. The cache of rate-limiter-flexible also provides no values for the rate limit headers. After an
+ * operator has raised the rate limit of an API key, the cache of rate-limiter-flexible would still refuse the requests
+ * of this key.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {
@@ -32,7 +33,8 @@ export class RememberedRefusals {
 
   /**
    * Returns the cached refusal of an API key or client address. The result contains the time for which the client must
-   * still wait. Returns `undefined` when no refusal of this API key or client address is cached.
+   * still wait before it sends the next request. Returns `undefined` when no refusal of this API key or client address
+   * is cached.
    */
   find(subject: RateLimitSubject): WindowState | undefined {
     const now = performance.now();
@@ -45,7 +47,7 @@ export class RememberedRefusals {
 
   /**
    * Caches the refusal of an API key or client address for at most `maxRepeatedMs`. The cached refusal expires earlier
-   * if a used point leaves one of the two rate limit windows within this time.
+   * if, before that time, a rate limit point that the client used leaves one of the two rate limit windows.
    *
    * @param askedAt the time at which the process sent the request to the rate limiter, by `performance.now()`
    */
@@ -64,7 +66,7 @@ export class RememberedRefusals {
     });
   }
 
-  /** Removes the cached refusal of an API key or client address. */
+  /** Removes the refusal of an API key or client address from the cache. */
   forget(subject: RateLimitSubject): void {
     this.#refusalsOfKind[subject.kind].delete(nameOf(subject));
   }

@@ -1,7 +1,7 @@
 /**
  * The API key or the client address whose rate limit applies to a request. A request without a valid API key uses the
  * rate limit of its client address. A process stores the used rate limit points of API keys and of client addresses
- * separately. Requests from many addresses therefore cannot displace API keys from memory.
+ * separately. Requests from many client addresses therefore cannot displace the stored points of API keys from memory.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
@@ -22,7 +22,7 @@ export interface RateLimitWindows {
 /** One of the two rate limit windows of an API key or client address, with the values for the response headers. */
 export interface RateLimitWindow {
   name: 'hour' | 'burst';
-  /** The maximum number of rate limit points that an API key or client address can use in the window. */
+  /** The maximum number of rate limit points that an API key or client address can use in one rate limit window. */
   limit: number;
   /** The number of rate limit points that can still be used in the window. */
   remaining: number;
@@ -45,8 +45,8 @@ export interface RateLimitWindow {
 export interface RateLimitDecision {
   allowed: boolean;
   /**
-   * The time of the decision in Unix milliseconds, by the clock of the Redis server, or by the clock of this process if
-   * the process does not use Redis.
+   * The time at which the rate limiter made this decision, in Unix milliseconds. The time comes from the clock of the
+   * Redis server, or from the clock of this process if the process does not use Redis.
    */
   decidedAtMs: number;
   /** The number of whole seconds until the gateway would allow this request; 0 for an allowed request. */
@@ -75,8 +75,8 @@ export interface WindowState {
   /** The number of milliseconds until the gateway would allow this request; 0 for an allowed request. */
   retryAfterMs: number;
   /**
-   * The time of the decision in Unix milliseconds, by the clock of the Redis server, or by the clock of this process if
-   * the process does not use Redis.
+   * The time at which the rate limiter made this decision, in Unix milliseconds. The time comes from the clock of the
+   * Redis server, or from the clock of this process if the process does not use Redis.
    */
   nowMs: number;
   hour: WindowCount;
@@ -93,9 +93,10 @@ export interface RollingLimiter {
    * nothing, and returns the current state of the rate limit windows.
    *
    * @param replacedAtMs the time (`nowMs`) of an earlier call that used one rate limit point for the same request. In
-   *   one atomic operation, the limiter refunds the point that the earlier call used, and uses `points` points.
-   *   `points` must therefore include the point that the earlier call used. Even if the limiter refuses the request, it
-   *   refunds the point that the earlier call used
+   *   one atomic operation, the limiter refunds the point that the earlier call used for the same request, and then
+   *   uses `points` points. `points` must therefore also include the one point that the earlier call used for the same
+   *   request. Even if the limiter refuses the request, it refunds the point that the earlier call used for this
+   *   request
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }
@@ -111,10 +112,10 @@ export interface RateLimiter {
    */
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Uses all rate limit points of a request that costs several points. The caller has already used one of the request's
-   * points when it called `consume`. If one of the two rate limit windows has fewer points left than the whole request
-   * costs, the rate limiter refuses the request. A refused request uses no rate limit points: the rate limiter also
-   * refunds the point that `consume` used.
+   * Uses all rate limit points of a request that costs several points. The caller has already called `consume`, which
+   * used one rate limit point for the request. If one of the two rate limit windows has fewer points left than the
+   * whole request costs, the rate limiter refuses the request. A refused request uses no rate limit points: the rate
+   * limiter also refunds the point that `consume` already used for this request.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time (`decidedAtMs`) at which `consume` decided about the same request

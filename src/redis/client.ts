@@ -37,13 +37,13 @@ const connectionOptions = {
   connectTimeout: connectTimeoutMs,
   socketTimeout: socketTimeoutMs,
   maxRetriesPerRequest: 1,
-  // A server that is no longer the primary rejects writes with the error READONLY. After this error, the client opens a
-  // new connection, which goes to the new primary.
+  // A server that is no longer the primary rejects writes with the error READONLY. After the error READONLY, the client
+  // opens a new connection, which goes to the new primary.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 } satisfies RedisOptions;
 
 /**
- * Creates a Redis connection that reconnects after each loss. An error of the connection does not end the gateway
+ * Creates a Redis connection that reconnects after each loss. An error of the Redis connection does not end the gateway
  * process. If sentinels are configured, the client asks a sentinel for the address of the primary, and connects to the
  * primary. In a Redis Cluster, the Redis client first connects to any one of the nodes. The Redis client logs the loss
  * and the return of the connection, but not each attempt to connect.
@@ -152,8 +152,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   };
   client.on('ready', () => changed('up'));
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // If Redis refuses the database number in the URL, the client stays connected and uses database 0. In this case,
-    // only this error shows that the database number in the URL is wrong.
+    // If Redis refuses the database number in the URL, the client stays connected and uses database 0. The connection
+    // then works, so this error is the only sign that the database number in the URL is wrong.
     if (error.command?.name === 'select') {
       log.error(
         { cause: error.message },
@@ -172,7 +172,7 @@ const firstConnectionTimeoutMs = connectTimeoutMs;
 const firstConnectionCheckMs = 10;
 
 /**
- * Waits until a new Redis client is connected to each server. The function `connected` waits at most
+ * Waits until a new Redis client has a connection to every Redis server. The function `connected` waits at most
  * `firstConnectionTimeoutMs`. `connected` does not use the event `ready`, because a cluster client emits `ready` before
  * the client is connected to all nodes. If the client is not yet connected to a node, the first command to this node is
  * slow.

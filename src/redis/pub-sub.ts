@@ -21,7 +21,8 @@ export interface PubSub {
   /**
    * Sends a notice about a change to all gateway processes. While Redis is unreachable, only the process that sends a
    * notice receives it immediately. Other gateway processes receive the notice when Redis is reachable again. If
-   * several notices of a channel wait for Redis, one notice with the text `anyChange` replaces all of them.
+   * several notices of a channel wait for Redis, the process later sends only one notice with the text `anyChange` in
+   * place of all of them.
    */
   publish(channel: Channel, message: string): Promise<void>;
   /**
@@ -68,10 +69,10 @@ export function createLocalPubSub(): PubSub {
 /** The interval between two pings on the Redis connection that receives notices, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * The time limit for the response to a ping, in milliseconds. After this time, the gateway process treats the Redis
- * connection as lost. An unresponsive Redis must not delay the revocation of an API key by more than 500 ms
- * (docs/contract-keys.md#keys). The sum of `heartbeatTimeoutMs` and `heartbeatIntervalMs` must therefore be less than
- * 500 ms.
+ * The time limit for the response to a ping, in milliseconds. If Redis does not respond to a ping within this time, the
+ * gateway process treats the Redis connection as lost. An unresponsive Redis must not delay the revocation of an API
+ * key by more than 500 ms (docs/contract-keys.md#keys). The sum of `heartbeatTimeoutMs` and `heartbeatIntervalMs` must
+ * therefore be less than 500 ms.
  */
 const heartbeatTimeoutMs = 250;
 
@@ -80,8 +81,8 @@ const resendIntervalMs = 500;
 
 /**
  * Creates the channels through which gateway processes send notices to each other with the help of Redis. A process can
- * start or continue while Redis is unreachable, and subscribes again when Redis is reachable. In a Redis cluster, every
- * node receives every notice, so one connection to any node is sufficient.
+ * start or continue to run while Redis is unreachable. When Redis is reachable again, the process subscribes to the
+ * channels again. In a Redis cluster, every node receives every notice, so one connection to any node is sufficient.
  */
 export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });

@@ -32,8 +32,8 @@ export interface RedisAddress {
 export const defaultPorts = { server: 6379, sentinel: 26_379 };
 
 /**
- * Returns the host of a URL in the form that a connection needs. In a URL, an IPv6 address has brackets, which this
- * function removes.
+ * Returns the host name or IP address in a URL in the form that a network connection needs. In a URL, an IPv6 address
+ * has brackets, which this function removes.
  */
 export const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1');
 

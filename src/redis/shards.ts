@@ -52,8 +52,8 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * To find a key that a given Redis server would store, the gateway tries at most this number of Redis keys. With 20,000
- * tries, the gateway finds a key even for a server with only 0.1% of the cluster slots.
+ * The maximum number of Redis keys that the gateway tries in order to find one that a given Redis server would store.
+ * With 20,000 tries, the gateway finds a key even for a server with only 0.1% of the cluster slots.
  */
 const maxTries = 20_000;
 

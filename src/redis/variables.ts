@@ -18,9 +18,9 @@ export function hasDecodableLogin(url: string): boolean {
 
 /**
  * Whether the text after the host of a URL is empty, or is only the number of a Redis database, such as `/0` or
- * `?db=0`. No other parameter after the host of a Redis URL is valid. The package ioredis would use other parameters in
- * the URL of a single Redis server, but would ignore them in the URL of a cluster or of sentinels. For a single Redis
- * server, a parameter in the URL would also replace the gateway's own options.
+ * `?db=0`. A Redis URL may contain no other parameter after the host. In the URL of a single Redis server, the package
+ * ioredis would use other parameters. In the URL of a cluster or of sentinels, ioredis would ignore them. For a single
+ * Redis server, a parameter in the URL would also replace the gateway's own options.
  */
 export function hasDatabaseNumber(url: string): boolean {
   if (!URL.canParse(url)) return true; // another rule reports the invalid URL

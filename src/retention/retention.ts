@@ -67,8 +67,8 @@ const batchPauseMs = 50;
 
 /**
  * If a process has written no usage record for `idleRecorderDays` days, it has probably ended. The gateway then removes
- * the row of this process from the table `UsageRecorder`. The database needs the row of a process in `UsageRecorder`
- * only while the process can still send its last batch of usage records again.
+ * the row of the ended process from the table `UsageRecorder`. A gateway process needs its row in `UsageRecorder` only
+ * while it can still send its last batch of usage records again.
  */
 const idleRecorderDays = 31;
 
@@ -80,8 +80,8 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
 
   /**
    * Runs an SQL statement repeatedly, until one execution changes fewer than `maxBatchRows` rows. Returns the total
-   * number of rows that all executions changed. If one execution of the SQL statement fails, the job continues with its
-   * other SQL statements, and runs the failed statement again after an hour.
+   * number of rows that all executions changed. If one execution of the SQL statement fails, the retention job
+   * continues with its other SQL statements, and runs the failed statement again after an hour.
    */
   async function runBatches(statement: NamedStatement, parameters: { days?: number } = {}): Promise<number> {
     let total = 0;

@@ -18,8 +18,8 @@ const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
  * Returns SQL for the common table expression `turn`, which tries to get an advisory lock for a table. The column
- * `mine` of `turn` is true if the SQL statement got the advisory lock. The lock ensures that only one process at a time
- * removes or cancels the expired rows of the table.
+ * `mine` of the common table expression `turn` is true if the SQL statement got the advisory lock. The lock ensures
+ * that only one process at a time removes or cancels the expired rows of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -59,8 +59,8 @@ const removal = (
   );
 
 /**
- * The SQL condition for parking sessions that have not ended, or that ended at most `$days` days ago. If no end of a
- * parking session is stored, the end of its maximum stay counts as its end.
+ * The SQL condition for parking sessions that have not ended, or that ended at most `$days` days ago. If the database
+ * contains no end of a parking session, the session counts as ended when its maximum stay is over.
  */
 const endsAfterAge = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
@@ -69,9 +69,9 @@ const endsAfterAge = (session: string) =>
  * Returns the SQL condition that is true if the retention job must keep the parking session with the id `id`. The
  * retention job keeps open parking sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). If a
  * parking session ended at most `$days` days ago, the event or occupancy count that ended the session is at most
- * `$days` days old. The retention job therefore also keeps the parking event or occupancy count that ended the session.
- * If the retention job removed the parking event or occupancy count that ended a session, the gateway would open the
- * session again the next time that it computes the sessions.
+ * `$days` days old. The retention job therefore also keeps the parking event or occupancy count that ended such a
+ * parking session. If the retention job removed the parking event or occupancy count that ended a session, the gateway
+ * would open the session again the next time that it computes the sessions.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
@@ -99,9 +99,9 @@ export const countRemoval = removal(
  * expired occupancy count that the retention job keeps can contain plates of vehicles that have left. The retention job
  * may already have removed the exit events of the vehicles that have left. If the retention job kept the plates of
  * vehicles that have left, these vehicles would count as inside when the gateway computes the sessions again. The SQL
- * statement keeps a plate in an occupancy count if an open parking session, or a session that ended at most `$days`
- * days ago, may belong to the vehicle with this plate. The parking session may have begun before the occupancy count,
- * and a camera may have misread the plate of the session.
+ * statement keeps the plate of a vehicle in an occupancy count if the vehicle may have a parking session that is open,
+ * or that ended at most `$days` days ago. The parking session may have begun before the occupancy count, and a camera
+ * may have misread the plate of the session.
  */
 export const plateRemoval = removal(
   'CountedPlate',
@@ -133,7 +133,7 @@ const oldestChanges = (locationId: string, count: number) =>
  */
 export const removals = {
   // Most usage records are removed together with the partition of their day. The SQL statement `usage` removes the
-  // expired usage records that are in the default partition, or are older than all daily partitions.
+  // expired usage records that are in no daily partition.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',
@@ -162,11 +162,11 @@ export const removals = {
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
-  // The gateway keeps whitelist changes for one day longer than a feed cursor is valid. A client with a valid feed
-  // cursor can therefore still read all whitelist changes after this cursor. The table of whitelist changes has no
-  // index by time, because such an index would slow down every write to a whitelist. The SQL statement therefore uses
-  // the primary key to find the oldest whitelist changes of each location. The primary key of the table
-  // `WhitelistChange` begins with the location and the number of the database transaction.
+  // The gateway keeps whitelist changes for one day longer than a cursor of the whitelist feed is valid. A client with
+  // a valid cursor can therefore still read all whitelist changes after the position of this cursor. The table of
+  // whitelist changes has no index by time, because such an index would slow down every write to a whitelist. The SQL
+  // statement therefore uses the primary key to find the oldest whitelist changes of each location. The primary key of
+  // the table `WhitelistChange` begins with the location and the number of the database transaction.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -185,8 +185,8 @@ export const removals = {
  * all deliveries. A disabled webhook can also have pending deliveries if another transaction added a delivery while the
  * webhook was being disabled. The SQL statement locks the webhooks before it cancels their deliveries, so that no
  * client can enable a webhook while the statement cancels its deliveries. The SQL statement skips webhooks and
- * deliveries that another transaction is changing. Comments in src/webhooks/batch-statements.ts give the reasons for
- * the subquery in `LIMIT`, and for the array instead of a join.
+ * deliveries that another transaction is changing. Comments in src/webhooks/batch-statements.ts explain why the SQL
+ * statement uses a subquery in `LIMIT`, and an array instead of a join.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

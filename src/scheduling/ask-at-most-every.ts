@@ -15,7 +15,7 @@ export function askAtMostEvery<Answer>(
   let answer: Promise<Answer> | undefined;
   let answeredAt = Infinity;
   return () => {
-    // While `ask` is running, `answeredAt` is infinite, so the result of the subtraction is less than every interval.
+    // While `ask` is running, `answeredAt` is infinite, so `now() - answeredAt` is less than every interval.
     if (answer && now() - answeredAt < intervalMs) return answer;
     answeredAt = Infinity;
     answer = ask().finally(() => (answeredAt = now()));

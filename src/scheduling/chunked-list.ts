@@ -5,7 +5,7 @@ export const itemsPerPart = 250;
 
 /**
  * Creates a list of any length that a GraphQL resolver can return. The GraphQL executor processes the items of the
- * first chunk immediately. Before each of the following chunks, the executor yields to the event loop, so that a long
+ * first chunk immediately. Before each chunk except the first, the executor yields to the event loop, so that a long
  * list does not block other requests.
  */
 export function createChunkedList<Item>(items: readonly Item[]): readonly (Item | Promise<Item>)[] {

@@ -1,10 +1,12 @@
 /** A channel through which one part of the process passes values to one reader, one value at a time. */
 export interface LatestValue<Value> {
-  /** Adds a value to the channel. The new value replaces an unread value that has the same key. */
+  /**
+   * Adds a value to the channel. The new value replaces a value with the same key that the reader has not yet received.
+   */
   push(value: Value): void;
   /**
-   * Closes the channel. After a call of `end`, the reader of the channel receives no more values. Values that the
-   * channel still contains are discarded.
+   * Closes the channel. After a call of `end`, the reader of the channel receives no more values. The channel discards
+   * all values that the reader has not yet received.
    */
   end(): void;
   /**
@@ -19,7 +21,7 @@ export interface LatestValue<Value> {
  * the latest value of each key.
  *
  * @param onEnd the function that is called when the reader of the channel stops reading
- * @param keyOf returns the key of a value; by default, all values have the same key
+ * @param keyOf returns the key under which the channel keeps a value; by default, all values have the same key
  */
 export function createLatestValue<Value>(
   onEnd: () => void | Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * The limits for one kind of task. The limits define how many tasks a process runs at the same time, and how many tasks
- * may wait.
+ * The limits on the number of concurrent and waiting tasks of one kind. The limits define how many tasks a process runs
+ * at the same time, and how many tasks may wait.
  */
 export interface SlotLimits {
   /** A description of the tasks to which the limits apply, for the table in docs/decisions/concurrency.md. */
@@ -50,8 +50,8 @@ const shortTasks = {
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
 /**
- * The maximum number of waiting imports of one API key, and also the maximum number of waiting parking event batches of
- * one API key. They wait for a slot.
+ * The maximum number of imports of one API key that may wait for a slot. The same maximum applies to the batches of
+ * parking events of one API key.
  */
 const waitingCalls = 20;
 
@@ -165,8 +165,8 @@ export const slotLimits = {
       'Each batch uses a database connection, and other requests also need connections. If a batch of parking events takes longer than 2 s, it is waiting for other changes of the same location. While a batch of parking events waits for the slot, its rows are in memory.',
   },
   /**
-   * Callers must first check that the location is in the scope of the API key. Otherwise, an API key could fill the
-   * queue of waiting changes for another company's location.
+   * Callers must first check that the location is in the scope of the API key. Without this check, an API key could
+   * fill the queue of waiting changes for another company's location.
    */
   locationChanges: {
     ...wholeTasks,

@@ -27,8 +27,9 @@ type ReleaseSlot = () => Promise<void>;
 export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
   /**
-   * Maps each owner (such as an API key) to the tasks of the owner that wait for a slot. The next free slot goes to the
-   * first owner in the map that may run another task.
+   * Maps each owner (such as an API key) to the tasks of the owner that wait for a slot. When a slot becomes free, the
+   * process goes through the owners in the order of this map, and gives the slot to the first owner that may run
+   * another task.
    */
   const waiting = new Map<string, Set<(releaseSlot: ReleaseSlot) => void>>();
   /**

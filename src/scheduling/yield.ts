@@ -4,8 +4,9 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 const busyMs = 3;
 
 /**
- * The maximum number of times that a long task checks whether the event loop is still busy. The limit applies to one
- * pause of the task. After `maxChecks` checks, the long task continues even in a busy process.
+ * The maximum number of times that a long task checks whether the event loop is still busy. The limit applies to each
+ * pause separately: in every pause, the long task may check this many times. After `maxChecks` checks, the long task
+ * continues even in a busy process.
  */
 const maxChecks = 20;
 
@@ -31,8 +32,8 @@ let requestsInProgress = 0;
 let yieldingTasks = 0;
 
 /**
- * Reports that the process has begun to answer a request. While this request is in progress, the long tasks of other
- * requests pause from time to time.
+ * Tells the scheduler of long tasks that the process has begun to answer a request. While this request is in progress,
+ * the long tasks of other requests pause from time to time.
  *
  * @returns a function that the caller must call once, when the request ends
  */
@@ -45,7 +46,7 @@ export function beginRequest(): () => void {
  * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can still
  * run after its client has disconnected, for example while the handler waits for a locked location. After the HTTP
  * listener has stopped, the process must end within 3.5 s. The process waits at most 2 s (`lastRequestsMs`) for running
- * handlers. The remaining 1.5 s are for writing the last records and closing the database.
+ * handlers. The process then has 1.5 s to write the last records and to close the database.
  */
 const lastRequestsMs = 2_000;
 
@@ -61,16 +62,16 @@ export async function waitForLastRequests(): Promise<number> {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. If no other request is in progress, a long task that
- * yields continues as soon as the event loop has accepted new requests. While other requests are in progress, the long
- * task waits until the event loop has no other work, but at most `maxYieldMs`. A long task without pauses would delay
- * all messages that the process exchanges with clients, Redis and the database.
+ * Yields to the event loop between two parts of a long task. If no other request is in progress, the pause of a long
+ * task ends as soon as the event loop has accepted new requests. While other requests are in progress, the long task
+ * waits until the event loop has no other work, but at most `maxYieldMs`. A long task without pauses would delay all
+ * messages that the process exchanges with clients, Redis and the database.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // The first iteration of the event loop can end without reading the sockets. The second iteration always reads the
-    // sockets.
+    // The task waits for two iterations of the event loop, because the first iteration can end without reading the
+    // sockets. The second iteration always reads the sockets.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

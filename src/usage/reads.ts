@@ -48,8 +48,8 @@ export interface DeprecatedUse extends DeprecatedOperation {
 }
 
 /**
- * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The time range of the
- * GraphQL field `usage` also has at most this number of days.
+ * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The maximum length of the
+ * time range of the GraphQL field `usage` is the same number of days.
  */
 export const deprecatedUseDays = 31;
 
@@ -78,7 +78,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
    */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
     const answers = questions.map((): UsageBucket[] => []);
-    // If one read does not return all rows, the next read continues after the last row that the process has read.
+    // If one SQL query does not return all rows, the next query continues after the last row that the process has read.
     const all = questions.map((question) => ({ ...question, afterOperation: '', afterSurface: '' }));
     for (let unread = all; ; await yieldToEventLoop()) {
       const parameters = parameterArrays(unread);

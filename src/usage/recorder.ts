@@ -11,8 +11,8 @@ export type Usage = Omit<UsageRecord, 'id'>;
 /** Writes a usage record for every request. */
 export interface UsageRecorder {
   /**
-   * Accepts the usage record of a request. The recorder writes the usage record to the database within a second,
-   * together with other usage records.
+   * Adds the usage record of a request to the records that wait to be written. The recorder writes the usage record to
+   * the database within a second, together with other usage records.
    */
   record(usage: Usage): void;
   /** Writes the waiting usage records to the database. */
@@ -134,8 +134,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
       // immediately. If the list of waiting usage records is longer than one batch, the database is probably
-      // unreachable. While the list is longer than one batch, the recorder tries to write the list only at regular
-      // intervals.
+      // unreachable. While the list of waiting usage records is longer than one batch, the recorder tries to write the
+      // list only at regular intervals.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

@@ -6,9 +6,9 @@ import { namedStatement } from '../database/named-statement.ts';
 /**
  * Writes a batch of usage records. When the database does not answer, the usage recorder sends the same batch of usage
  * records again. Each usage recorder numbers its batches, so that the SQL statement can skip a batch that is already in
- * the database. Each insert locks the row of its usage recorder, so concurrent inserts for the same recorder wait for
- * each other. A database trigger adds the new usage records to the totals (`UsageTotal`). The database trigger always
- * locks the rows of `UsageTotal` in the same order, so that processes cannot deadlock.
+ * the database. Each insert locks the row of its usage recorder, so concurrent inserts for the same usage recorder wait
+ * for each other. A database trigger adds the new usage records to the totals (`UsageTotal`). The database trigger
+ * always locks the rows of `UsageTotal` in the same order, so that processes cannot deadlock.
  */
 export const insertUsage = namedStatement(
   'usage-insert',
@@ -53,8 +53,8 @@ export const rowsPerPart = 1_000;
 /**
  * SQL that reads usage totals. A GraphQL response may contain the field `usage` several times, for several API keys.
  * One SQL statement reads the usage totals for all fields `usage` of a GraphQL response. For each field `usage`, the
- * SQL skips the rows that the process has already read. The rows of the query result are in the same order as the
- * fields `usage` in the response.
+ * SQL statement skips the rows that the process has already read. The rows of the query result are in the same order as
+ * the fields `usage` in the response.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}

@@ -45,13 +45,13 @@ export const isAccepted = ({ httpStatus }: AttemptResult) =>
   httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 
 /**
- * The HTTP status of a response in which a receiver refuses all later messages (Standard Webhooks, "Responses").
+ * The HTTP status with which a receiver refuses all later messages (Standard Webhooks, "Responses").
  */
 const goneStatus = 410;
 
 /**
  * The number of days after which the gateway disables a failing webhook. A webhook is failing from its first failed
- * attempt until its receiver accepts a message.
+ * delivery attempt until its receiver accepts a message.
  */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
@@ -88,10 +88,10 @@ async function endFailure(
 }
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. If a client requests to resend the message while
- * the delivery attempt runs, the message stays pending. Before the client requested to resend the message, it may have
- * changed the URL of the webhook. In this case, the receiver at the new URL has not got the message. If a client has
- * deleted the webhook, the function stores nothing.
+ * Stores that the receiver of a push webhook has accepted a message. If a client asks the gateway to resend the message
+ * while the delivery attempt runs, the message stays pending. The client may have changed the URL of the webhook before
+ * it asked the gateway to resend the message. If the URL has changed, the receiver at the new URL has not got the
+ * message. If a client has deleted the webhook, the function stores nothing.
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -125,9 +125,9 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // `now` is the time at which this transaction began. If another transaction claimed the message after this time,
-    // `claimedAt` is later than `now`, and the computed duration is negative. When the computed duration is negative,
-    // the gateway stores the duration 0.
+    // `now` is the time at which this transaction began. If another transaction claimed the message later, the computed
+    // duration is negative, because `claimedAt` is later than `now`. When the computed duration is negative, the
+    // gateway stores the duration 0.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   if (attempts.length === 0) return [];
@@ -164,8 +164,8 @@ export async function storeOutcome(
 
     const now = await databaseNow(transaction);
     await lockRow(transaction, 'Webhook', webhookId);
-    // During the delivery attempt, a client may have changed the URL of the webhook. A failed attempt at the previous
-    // URL must not disable the webhook, because the receiver at the new URL may work.
+    // During the delivery attempt, a client may have changed the URL of the webhook. A delivery attempt that failed at
+    // the previous URL must not disable the webhook, because the receiver at the new URL may work.
     const webhook = await transaction.webhook.findUnique({ where: { id: webhookId, url } });
     if (webhook && !webhook.failingSince) {
       await transaction.webhook.update({ where: { id: webhookId }, data: { failingSince: now } });
@@ -196,8 +196,8 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // The retry delay depends on the time since the first delivery attempt. If a client has requested to resend the
-      // message, the gateway ignores the delivery attempts before this request.
+      // The retry delay depends on the time since the first delivery attempt. If a client has asked the gateway to
+      // resend the message, only the delivery attempts after that request count for the retry delay.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },
@@ -208,14 +208,15 @@ export async function storeOutcome(
     await transaction.webhookDelivery.updateMany({
       // The status of the delivery can have changed during the attempt, for example because a client has disabled the
       // webhook or acknowledged the message. The gateway therefore checks the status of the delivery again. If the
-      // lease has ended, another worker, or a client that pulls messages, can already have claimed the delivery. The
-      // result of the failed delivery attempt must not shorten a lease that began after this attempt. The gateway
-      // therefore also checks that `nextAttemptAt` is still the end of the lease of the failed attempt. `claimedAt`
-      // does not identify the lease, because workers never change `claimedAt` of a pull message.
+      // lease of the failed attempt has ended, another worker, or a client that pulls messages, can already have
+      // claimed the delivery. The result of the failed attempt must not shorten the lease of a worker or client that
+      // has claimed the delivery in the meantime. The gateway therefore also checks that `nextAttemptAt` is still the
+      // end of the lease of the failed attempt. The value of `claimedAt` cannot identify a lease, because workers never
+      // change `claimedAt` of a pull message.
       where: { id, nextAttemptAt: leaseEndsAt, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
       // When a delivery has finally failed, the gateway sets `nextAttemptAt` to the current time, and thus ends the
-      // lease of the worker. If a client then requests to resend the message, a worker can send the message without
-      // waiting for the end of the lease.
+      // lease of the worker. If a client then asks the gateway to resend the message, a worker can send the message at
+      // once, and does not have to wait until the lease ends.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });

@@ -11,8 +11,9 @@ export interface WebhookBacklog {
   /** The age of the oldest pending delivery in seconds. */
   oldestSeconds: number;
   /**
-   * The longest time that a due webhook delivery has waited for a webhook worker, in seconds. `overdueSeconds` ignores
-   * the messages of pull webhooks, because these messages wait for a client and not for a worker.
+   * The longest time that a webhook delivery has waited for a webhook worker since the delivery became due, in seconds.
+   * `overdueSeconds` ignores the messages of pull webhooks, because these messages wait for a client and not for a
+   * worker.
    */
   overdueSeconds: number;
 }

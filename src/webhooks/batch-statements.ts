@@ -4,17 +4,17 @@ import { namedStatement } from '../database/named-statement.ts';
 // have millions of deliveries.
 
 /**
- * The maximum number of deliveries that one statement cancels, removes or resends. A statement for more deliveries
- * could exceed its time limit, and could make client requests wait long.
+ * The maximum number of deliveries that one statement cancels, removes or resends. An SQL statement for more deliveries
+ * than this maximum could exceed its time limit, and could make client requests wait long.
  */
 export const maxBatchDeliveries = 1000;
 
 /**
  * SQL that limits a query to one batch of webhook deliveries. The batch size is in a subquery, so that the query
- * planner of the database does not know the batch size. The planner then reads the deliveries in the order of an index,
- * and stops after one batch. If the planner knew the batch size, the embedded database would sort all deliveries of the
- * webhook for each batch. If the planner knew the batch size, the embedded database would choose this plan, because it
- * has no statistics about its tables.
+ * planner of the database does not know the batch size. Without the batch size, the query planner chooses a plan that
+ * reads the deliveries in the order of an index and stops after one batch. If the planner knew the batch size, the
+ * embedded database would sort all deliveries of the webhook for each batch. The embedded database would choose this
+ * slow plan, because it has no statistics about its tables.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
@@ -26,8 +26,8 @@ const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
 /**
- * Cancels a batch of pending deliveries of a disabled webhook, and returns the number of cancelled deliveries. The
- * statement locks the webhook first, and cancels nothing if the webhook is enabled.
+ * Cancels a batch of pending deliveries of a disabled webhook, and returns the number of cancelled deliveries. The SQL
+ * statement first locks the row of the webhook. If the webhook is enabled, the statement cancels no deliveries.
  */
 export const cancelBatch = namedStatement(
   'webhook-cancel-batch',
@@ -46,8 +46,9 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes the pending deliveries of a webhook only after all other deliveries of this webhook. If the process
- * ends before it removes the last batch, the webhook still exists, and the gateway can still send its pending messages.
+ * statement removes the pending deliveries of a webhook only after all other deliveries of this webhook. If the gateway
+ * process ends before it has removed the last batch of deliveries, the webhook still exists, and the gateway can still
+ * send its pending messages.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -64,15 +65,15 @@ export const removeBatch = namedStatement(
 /**
  * The SQL condition that is true for a delivery `d` of a pull webhook if no client has acknowledged the message. A
  * client that has pulled an unacknowledged message can still acknowledge the message, even after the end of the lease.
- * When a client requests to resend the message, the statement therefore does not change the due time and `claimedAt` of
- * the delivery.
+ * If a client asks to resend a pull message that is not acknowledged, the SQL statement therefore does not change the
+ * due time and `claimedAt` of its delivery.
  */
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
 /**
  * The beginning of an SQL statement that schedules webhook deliveries (`d`) again. These deliveries become due
- * immediately, except deliveries that meet the condition `isUnacknowledged`. The gateway tries for `$retryDays` days to
- * deliver the messages.
+ * immediately. As an exception, deliveries that meet the condition `isUnacknowledged` keep their due time. The gateway
+ * tries for `$retryDays` days to deliver the messages.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
@@ -90,7 +91,7 @@ export const resendStatement = namedStatement(
 export interface ResentBatch {
   /** The number of deliveries that the statement scheduled again. */
   count: number;
-  /** The number of deliveries that the statement read: all deliveries in the batch. */
+  /** The number of deliveries that the statement read, which is the number of all deliveries in the batch. */
   read: number;
   /** The id of the last delivery in the batch; null for an empty batch. */
   last: string | null;

@@ -43,7 +43,7 @@ const readCounts = namedStatement(
 );
 
 /**
- * The maximum number of audit records in one statement that counts the items of lists. If one statement counted the
+ * The maximum number of audit records whose list items one SQL statement counts. If one SQL statement counted the list
  * items of more audit records, other requests would have to wait too long.
  */
 const maxJoinedRecords = 10;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 /**
- * Returns all IP addresses of a host name. When the signal aborts, the DNS look-up ends immediately.
+ * Returns all IP addresses of a host name. When `signal` is aborted, the DNS look-up ends immediately.
  *
  * @throws when the host name has no address; the gateway may show the error message to clients
  */
@@ -65,8 +65,8 @@ export function createNameResolver(
     // Host names that end in `localhost` are never sent to a name server (RFC 6761, section 6.3).
     if (/(^|\.)localhost$/.test(withoutFinalDot(hostname))) return loopbackAddresses;
 
-    // Each DNS look-up has a separate resolver, so that the gateway can cancel each look-up separately. A new resolver
-    // also uses the name servers that the system has now, even if they have changed.
+    // Each DNS look-up has a separate resolver, so that the gateway can cancel each look-up separately. If the name
+    // servers of the system have changed, a new resolver uses the new name servers.
     const resolver = new Resolver({ timeout: serverTimeoutMs, tries: triesPerServer });
     if (nameServers.length > 0) resolver.setServers(nameServers);
     const cancel = () => resolver.cancel();

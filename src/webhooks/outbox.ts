@@ -5,13 +5,14 @@ import type { Message } from './payload.ts';
 import { claimDueStatement, releaseStatement } from './statements.ts';
 
 // The outbox is the table of pending webhook deliveries. A database trigger (migration `webhooks`) adds the webhook
-// deliveries of each change to the outbox, in the transaction of the change. Due times and leases of webhook deliveries
-// always use the clock of the database, never the clock of a process.
+// deliveries of each change to the outbox, in the transaction of the change. The due times of webhook deliveries, and
+// the ends of their reservations (leases), always come from the clock of the database, never from the clock of a
+// process.
 
 /**
  * The number of days for which the gateway retries a failed delivery. The database trigger that adds deliveries to the
- * outbox contains the same number of days. If you change `retryDays`, you must therefore also change this database
- * trigger.
+ * outbox uses the same number of days as `retryDays`. If you change `retryDays`, you must also change the database
+ * trigger that adds deliveries to the outbox.
  */
 export const retryDays = 3;
 /** The time for which the gateway retries a failed delivery, in milliseconds. */
@@ -36,8 +37,8 @@ export interface ClaimedDelivery extends Message {
   formerSecret: string | null;
   claimedAt: Date;
   /**
-   * The time at which the worker's lease on the delivery ends. The worker still has the lease on the delivery as long
-   * as `nextAttemptAt` of the delivery equals `leaseEndsAt`.
+   * The time until which the worker has reserved the delivery (the end of the worker's lease). The delivery is still
+   * reserved for this worker as long as `nextAttemptAt` of the delivery equals `leaseEndsAt`.
    */
   leaseEndsAt: Date;
   /** The trace context of the change that caused the message; null when the change was not traced. */
@@ -46,8 +47,8 @@ export interface ClaimedDelivery extends Message {
 
 /**
  * Claims due webhook deliveries for a worker, but not more deliveries than the limits on concurrent attempts allow. The
- * worker gets a lease on each delivery that it claims. If the worker dies, another worker claims the deliveries after
- * the lease has ended.
+ * worker reserves each delivery that it claims for a limited time (a lease). If the worker dies, another worker claims
+ * the deliveries after their reservation has ended.
  *
  * @param inFlight the deliveries that this worker is sending
  */
@@ -62,8 +63,9 @@ export function claimDue(sql: Sql, inFlight: readonly ClaimedDelivery[]): Promis
 }
 
 /**
- * Releases a claimed delivery without an attempt, so that any worker may claim the delivery again. If another worker or
- * a pulling client has already claimed the delivery again, `release` does not change this newer lease.
+ * Releases a claimed delivery without a delivery attempt, so that any worker may claim the delivery again. If another
+ * worker, or a client that pulls messages, has already claimed the delivery again, `release` does not change this newer
+ * claim.
  *
  * @param afterSeconds the number of seconds after which a worker may claim the delivery again; 0 means immediately
  */

@@ -58,7 +58,7 @@ const count = z.int().min(0);
 
 /**
  * Creates the validation schema for a database row in an audit record. If `rules` contains no schema for a column, the
- * value of the column is a text or null.
+ * value of the column must be a text or null.
  */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
@@ -147,15 +147,16 @@ const parkingEvent = rowRule(Prisma.ParkingEventScalarFieldEnum, {
 
 const exceededQuota = z.object({
   referenceId: text.meta({
-    description: 'The reference of the whitelist entry of the vehicle that entered.',
+    description: 'The reference id of the vehicle that entered, such as the id of an apartment.',
   }),
   inside: count.meta({
-    description: 'The quota: the maximum number of vehicles with this reference inside at the same time.',
+    description:
+      'The quota: the maximum number of vehicles with this reference id that may be inside at the same time.',
   }),
   enforcement: z.enum(QuotaEnforcement),
   used: count.meta({
     description:
-      'The number of vehicles with this reference that are inside, including the vehicle that entered.',
+      'The number of vehicles inside that have this reference id, including the vehicle that entered.',
   }),
   event: parkingEvent,
 });
@@ -188,7 +189,7 @@ const insideCounted = z.object({
   }),
   corrected: count.meta({
     description:
-      'The number of sessions that `setInside` ended, because the count did not include the vehicle of the session.',
+      'The number of sessions that `setInside` ended, because the occupancy count did not include the vehicle of the session.',
   }),
 });
 

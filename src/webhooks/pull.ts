@@ -18,8 +18,8 @@ export const minLeaseSeconds = 10;
 export const maxLeaseSeconds = 3600;
 
 /**
- * A webhook message that a client has pulled, and on which this client has a lease. Until the lease ends, no other
- * client can pull this message.
+ * A webhook message that a client has pulled, and on which this client has a lease. Until the lease of a message ends,
+ * no other client can pull this message.
  */
 export interface PulledMessage
   extends SignedMessage, Pick<ClaimedDelivery, 'id' | 'createdAt' | 'leaseEndsAt'> {
@@ -100,8 +100,8 @@ export function createWebhookPulls(services: {
       const webhook = await findWebhook(prisma, key, webhookId, 'webhookId');
       requirePull(webhook);
       requireEnabled(webhook, 'webhookId');
-      // The function checks the secrets before it leases messages, because a client that gets an error must get no
-      // leases.
+      // The function checks the webhook's secrets before it leases messages to the client. If this check fails, the
+      // client gets an error, and must get no leases.
       await requireSecrets(webhook);
       const pulled = await sql.query<Pulled>(
         pullStatement,
@@ -115,8 +115,8 @@ export function createWebhookPulls(services: {
     },
 
     /**
-     * Marks pulled webhook messages as delivered, even if the lease of a message has already ended. Unknown messages,
-     * and messages that are already acknowledged, cause no error and stay unchanged.
+     * Marks pulled webhook messages as delivered, even if the lease of a message has already ended. The function
+     * ignores unknown messages and messages that are already acknowledged, and throws no error for them.
      *
      * @returns how many messages this call marked as delivered
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook

@@ -74,7 +74,7 @@ export async function requireReadableMessages(
  * pull delivery must have no URL. The DNS look-up of the host can take some time, so the function checks the API key
  * again after the look-up.
  *
- * @param webhook.companyId null for an operator's webhook
+ * @param webhook.companyId the company that owns the webhook; null for an operator's webhook
  * @throws {ServiceError} `VALIDATION_ERROR` for an invalid URL
  * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the DNS look-up
  */

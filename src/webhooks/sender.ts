@@ -53,7 +53,7 @@ function literalAddress({ hostname }: URL): string | undefined {
 
 /**
  * Returns an error whose message is never empty. When no connection to any address of a host succeeds, Node throws an
- * error with an empty message. This error of Node contains a separate error for each address of the host.
+ * error with an empty message. Node's error contains a separate error for each address of the host.
  */
 const withMessage = (error: Error): Error =>
   error instanceof AggregateError && !error.message

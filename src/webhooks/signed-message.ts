@@ -17,7 +17,7 @@ export interface SignedMessage {
  * Creates the signed message for a delivery on which a worker or a client has a lease. The signed message is the same
  * for push delivery and for pull delivery.
  *
- * @throws when the secret of the webhook was encrypted with another pepper
+ * @throws when the secret of the webhook was encrypted with a pepper other than the pepper of this gateway
  */
 export function signedMessage(delivery: ClaimedDelivery, secrets: WebhookSecretBox): SignedMessage {
   const { id, webhookId, secret, formerSecret, claimedAt } = delivery;

@@ -6,8 +6,9 @@ import { changesOfMessage } from './message-changes.ts';
 // pending deliveries.
 
 /**
- * The length of the lease that a worker gets when it claims a delivery, in seconds. After the end of the lease, another
- * worker may claim the delivery. A worker's lease is longer than the longest possible delivery attempt.
+ * For how many seconds a worker reserves a delivery when it claims the delivery (the worker's lease). After
+ * `workerLeaseSeconds` seconds, another worker may claim the delivery. A worker reserves a delivery for longer than the
+ * longest possible delivery attempt takes.
  */
 const workerLeaseSeconds = 60;
 
@@ -36,12 +37,12 @@ export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 /**
  * Returns the last part of an SQL statement that claims webhook deliveries. The first part of the SQL statement must
  * define the common table expression `locked`, which selects the deliveries to claim. The worker, or the client that
- * pulls messages, gets a lease on each claimed delivery. The SQL statement returns the deliveries that it claimed,
- * oldest first, with the data for an attempt to deliver each message.
+ * pulls messages, reserves each claimed delivery for a limited time (a lease). The SQL statement returns the deliveries
+ * that it claimed, oldest first, with the data for an attempt to deliver each message.
  *
- * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
+ * @param leaseSeconds for how many seconds the deliveries are reserved: a number or an SQL expression
  * @param options.further additional result columns. `further` maps the name of each additional column to an SQL
- *   expression, which can use the columns of `locked`
+ *   expression, which can use the columns of the common table expression `locked`
  * @param options.claimedAt the SQL expression for the new value of `claimedAt`
  */
 function claimLocked(
@@ -66,10 +67,11 @@ function claimLocked(
 }
 
 /**
- * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
- * earliest due time comes first. For each webhook, the SQL selects at most `maxInFlightPerWebhook` deliveries minus the
- * number of the webhook's delivery attempts that are in progress. The SQL reads the webhooks from the common table
- * expression `enabled`. The parameter `$id` contains the ids of the deliveries that this worker is already sending.
+ * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. For each webhook, the SQL
+ * selects the deliveries with the earliest due times. The SQL limits their number, so that this worker never has more
+ * than `maxInFlightPerWebhook` delivery attempts of one webhook in progress. The SQL reads the webhooks from the common
+ * table expression `enabled`. The parameter `$id` contains the ids of the deliveries that this worker is already
+ * sending.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -92,12 +94,13 @@ const claimedByWorker = `
 
 /**
  * Claims due deliveries. A delivery of a push webhook is due when the gateway must post its message. A delivery of a
- * pull webhook is due when its message has expired without an acknowledgement. The statement claims only a limited
- * number of deliveries for each company. The statement claims the deliveries of failing webhooks after all other
- * deliveries. To share the attempts fairly between the companies, the statement always takes the next delivery from the
- * company with the fewest deliveries in progress or already chosen. The statement claims the deliveries of one company
- * in the order of their due times. The SQL parameters describe the delivery attempts that this worker has in progress.
- * The statement locks only the deliveries that it will claim, and checks again whether the locked deliveries are due.
+ * pull webhook is due when its message has expired without an acknowledgement. The SQL statement claims only a limited
+ * number of deliveries for each company. The SQL statement claims the deliveries of failing webhooks after all other
+ * deliveries. To share the attempts fairly between the companies, the SQL statement always chooses the next delivery
+ * from the company that has the fewest deliveries in progress or already chosen by the statement. The SQL statement
+ * claims the deliveries of one company in the order of their due times. The SQL parameters describe the delivery
+ * attempts that this worker has in progress. The SQL statement locks only the deliveries that it will claim, and checks
+ * again whether the locked deliveries are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -136,9 +139,9 @@ export const claimDueStatement = namedStatement(
 );
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. If a client asked the gateway during the delivery
- * attempt to send the message again, `claimedAt` has changed. If `claimedAt` has changed, the statement does not change
- * the status of the delivery.
+ * Stores that the receiver of a push webhook has accepted a message. If a client asks the gateway to send the message
+ * again while the delivery attempt is running, `claimedAt` changes. If `claimedAt` has changed since the attempt began,
+ * the SQL statement does not change the status of the delivery.
  */
 export const acceptStatement = namedStatement(
   'webhook-accept',
@@ -149,9 +152,8 @@ export const acceptStatement = namedStatement(
 );
 
 /**
- * Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. If `nextAttemptAt` is no longer the end
- * of the lease (`$leaseEndsAt`), the delivery stays unchanged: another claim or a resend request has already changed
- * it.
+ * Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. If another claim, or a request to send
+ * the message again, has changed `nextAttemptAt`, it no longer equals `$leaseEndsAt`, and the delivery stays unchanged.
  */
 export const releaseStatement = namedStatement(
   'webhook-release',
@@ -160,37 +162,40 @@ export const releaseStatement = namedStatement(
 );
 
 /**
- * When a client pulls webhook messages, the response is full as soon as its messages have this size in the database, in
- * bytes. If the audit records of a response already take more than `maxStoredBytes` in the database (column `changes`),
- * the gateway adds no further message to the response. A response with many large messages would delay other requests,
- * because the gateway parses and signs messages without yielding to the event loop.
+ * The size, in bytes, at which a response with pulled webhook messages is full. If the audit records of the messages
+ * that are already in the response have more than `maxStoredBytes` bytes (column `changes`), the gateway adds no
+ * further message to the response. A response with many large messages would delay other requests, because the gateway
+ * parses and signs messages without yielding to the event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 
 /**
  * The largest duration of a delivery attempt that the column `durationMs` can store, in milliseconds. If the real
  * duration of an attempt is 25 days or more, the gateway stores `maxDurationMs`. For example, the duration of an
- * attempt is 25 days if a client acknowledges a message 25 days after the start of the lease.
+ * attempt is 25 days if a client acknowledges a message 25 days after the client pulled the message.
  */
 export const maxDurationMs = 2 ** 31 - 1;
 const longestDuration = `interval '${maxDurationMs} milliseconds'`;
 
-/** The error text of a failed attempt with pull delivery: the lease ended before a client acknowledged the message. */
+/**
+ * The error text of a failed delivery attempt: a client pulled the message, and did not acknowledge it before the lease
+ * ended.
+ */
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
 /**
- * The SQL condition for webhook messages that a client can pull now: no client has a lease on the message, and the
- * message has not expired.
+ * The SQL condition for webhook messages that a client can pull now: the message is not reserved for a client, and has
+ * not expired.
  */
 const isWaiting = (alias: string) =>
   `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
 
 /**
- * Leases up to `$first` messages of a webhook to a client for `$leaseSeconds` seconds. The webhook messages that have
- * waited longest come first. The statement skips messages that another client is pulling at the same time. If an
- * earlier lease of a message ended without an acknowledgement, the statement also stores a failed delivery attempt. The
- * statement leases no messages of a disabled webhook. A disabled webhook can still have waiting messages, because the
- * gateway cancels the messages in batches.
+ * Reserves up to `$first` messages of a webhook for a client, for `$leaseSeconds` seconds. The SQL statement selects
+ * the webhook messages that have waited longest. The SQL statement skips messages that another client is pulling at the
+ * same time. If a client pulled a message earlier and did not acknowledge it in time, the SQL statement also stores a
+ * failed delivery attempt of this message. The SQL statement reserves no messages of a disabled webhook. A disabled
+ * webhook can still have waiting messages, because the gateway cancels the messages in batches.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',
@@ -232,8 +237,9 @@ export interface WaitingCount {
 }
 
 /**
- * Counts the waiting messages of several webhooks. The statement counts only the newest `maxCountedWaiting` messages of
- * a webhook. For a disabled webhook, the number of waiting messages is 0. For a deleted webhook, the result has no row.
+ * Counts the waiting messages of several webhooks. The SQL statement counts only the newest `maxCountedWaiting`
+ * messages of a webhook. For a disabled webhook, the number of waiting messages is 0. For a deleted webhook, the result
+ * has no row.
  */
 export const countWaiting = namedStatement(
   'webhook-count-waiting',

@@ -9,8 +9,8 @@ import { countWaiting, type WaitingCount } from './statements.ts';
  */
 const pollIntervalMs = 1_000;
 /**
- * The gateway counts the waiting messages at regular intervals. If this number of counts finds waiting messages but no
- * new message, the gateway notifies the clients of the webhook again.
+ * The gateway counts the waiting webhook messages at regular intervals. If the gateway counts this many times, and
+ * always finds waiting messages but no new message, it notifies the clients of the webhook again.
  */
 const countsUntilReminder = 30;
 
@@ -19,9 +19,9 @@ export interface WaitingMessages {
   /**
    * Returns an iterator that reports how many messages of a webhook wait to be pulled, up to `maxCountedWaiting`. As
    * soon as a message waits to be pulled, the iterator reports the first number of waiting messages. When a new message
-   * waits, or when a lease ends without an acknowledgement, the iterator reports how many messages wait now. While
-   * messages wait to be pulled, the iterator also reports their number at regular intervals. The iterator ends when the
-   * webhook is deleted.
+   * waits, or when a client's lease on a message ends without an acknowledgement, the iterator reports how many
+   * messages wait now. While messages wait to be pulled, the iterator also reports their number at regular intervals.
+   * The iterator ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
@@ -33,8 +33,8 @@ interface Watcher {
 }
 
 /**
- * Creates the object that notifies the clients of one gateway process about waiting messages. One query counts the
- * waiting messages of all webhooks that clients watch. The query runs only while a client watches a webhook.
+ * Creates the object that notifies the clients of one gateway process about waiting webhook messages. One query counts
+ * the waiting messages of all webhooks that clients watch. The query runs only while a client watches a webhook.
  */
 export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): WaitingMessages {
   const watchers = new Map<string, Set<Watcher>>();
@@ -44,10 +44,9 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   /** Notifies a client when new webhook messages wait, or when webhook messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    // The time of a webhook message is the time at which its transaction (the transaction that created the message)
-    // started. When two transactions run at the same time, the transaction that started first can end last. Because of
-    // this order, a new message can have an earlier time than a message that the last notice to the client already
-    // reported.
+    // The time of a webhook message is the time at which the transaction that created the message started. When two
+    // transactions run at the same time, the transaction that started first can end last. A new message can therefore
+    // have an earlier time than a message that the gateway has already reported in its last notice to the client.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

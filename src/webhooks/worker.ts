@@ -27,9 +27,9 @@ export interface WebhookWorker {
  */
 const pollIntervalMs = 1_000;
 /**
- * How long the worker waits before it claims deliveries again, in milliseconds. During the pause between two claims,
- * several delivery attempts can end. After the pause, the worker can claim several deliveries, and start their delivery
- * attempts at the same time.
+ * How long the worker waits before it claims webhook deliveries again, in milliseconds. During the pause after a claim
+ * of deliveries, several delivery attempts can end. After the pause between two claims, the worker can claim several
+ * deliveries together, and start their delivery attempts at the same time.
  */
 const claimPauseMs = 50;
 /**
@@ -54,9 +54,9 @@ const neverAcknowledged: AttemptResult = {
 };
 
 /**
- * Starts the webhook worker of a gateway process. The workers of all processes share the pending deliveries, and only
- * one worker at a time has a lease on a delivery. The file `statements.ts` defines the limits on concurrent delivery
- * attempts.
+ * Starts the webhook worker of a gateway process. The workers of all processes share the pending deliveries. A worker
+ * reserves a delivery for a limited time (a lease), so that no other worker attempts the delivery at the same time. The
+ * file `statements.ts` defines the limits on concurrent delivery attempts.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;

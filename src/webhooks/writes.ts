@@ -156,8 +156,8 @@ export function createWebhookWrites(services: {
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. If an API key may
      *   not read the events to which the webhook subscribes, a client with this key can only disable the webhook or
-     *   replace these events. Only an API key that may also read the waiting messages can change the URL, because the
-     *   new receiver gets these messages
+     *   subscribe it to other events. Only an API key that may also read the waiting messages can change the URL,
+     *   because the new receiver gets these messages
      */
     async update(
       author: WaitingAuthor,

@@ -10,8 +10,8 @@ import { plateColumns } from './plate.ts';
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
 
 /**
- * The values of a whitelist entry that a client may omit. If an update omits `hours` or `maxEntries`, the gateway keeps
- * the existing value, because clients of earlier releases do not send these fields.
+ * The values that a client may omit when it writes a whitelist entry. If an update omits `hours` or `maxEntries`, the
+ * gateway keeps the existing value, because clients of earlier releases do not send these fields.
  */
 export interface OmittableValues {
   /** The weekly hours in which the vehicle may enter; null means that the vehicle may enter at all times. */
@@ -20,7 +20,7 @@ export interface OmittableValues {
   maxEntries?: number | null | undefined;
 }
 
-/** The values of a whitelist entry that a client writes. */
+/** The values that a client writes into a whitelist entry. */
 export type WhitelistEntryValues = Omit<WhitelistEntry, OwnColumn | keyof OmittableValues> & OmittableValues;
 
 /**
@@ -30,8 +30,8 @@ export const hoursOf = ({ hours }: Pick<WhitelistEntry, 'hours'>) =>
   (hours ?? []) as unknown as readonly WeeklyHours[];
 
 /**
- * The columns of a whitelist entry whose values come from a client, with their types in PostgreSQL. If the Prisma model
- * has a column that is missing in this object, TypeScript reports an error.
+ * Those columns of a whitelist entry that contain values from a client, with the PostgreSQL type of each column. If the
+ * Prisma model has a column that is missing in this object, TypeScript reports an error.
  */
 const valueTypes = {
   referenceId: 'text',
@@ -73,21 +73,22 @@ export const entryColumns = (alias: string) => modelColumns(Prisma.WhitelistEntr
 /** Returns SQL that converts a whitelist entry to jsonb, for an audit record. */
 export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 
-/** SQL that lists the columns whose values clients send, such as `"referenceId", "plateType"`. */
+/** SQL that lists the columns that clients can set, such as `"referenceId", "plateType"`. */
 export const valueColumnList = columnList(valueColumns);
 
 /**
- * Returns SQL that lists the columns whose values clients send, with a table alias, such as `i."referenceId",
+ * Returns SQL that lists the columns that clients can set, each with a table alias, such as `i."referenceId",
  * i."plateType"`.
  */
 export const valueColumnsOf = (alias: string) => modelColumns(valueTypes, alias);
 
 /**
- * SQL array parameters for many whitelist entries, with one array for each column whose values clients send, such as
+ * SQL array parameters for many whitelist entries: one array for each column that clients can set, such as
  * `$referenceId::text[], $plateType::text[]`.
  */
 export const valueArrayParameters = columnList(valueColumns, (_, column) =>
-  // JSON arrays are sent as arrays of text, because pg and PGlite encode arrays of JSON in different ways.
+  // Arrays of JSON values are sent to the database as arrays of text, because pg and PGlite encode arrays of JSON in
+  // different ways.
   valueTypes[column] === 'jsonb' ? `$${column}::text[]::jsonb[]` : `$${column}::${valueTypes[column]}[]`,
 );
 
@@ -160,17 +161,17 @@ export const plateTexts = (alias: string) => {
 };
 
 /**
- * SQL that converts the parameters of `textArrays` (src/whitelist/matching.ts) to a table `t` that contains all
- * possible plate texts of several camera readings.
+ * SQL that converts the parameters of `textArrays` (src/whitelist/matching.ts) to a table `t`. The table `t` contains,
+ * for several camera readings, all texts that the camera may have read.
  */
 export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $text::text[], $numbers::text[])
       AS t(n, place, "plateType", text, numbers)`;
 
 /**
- * The SQL condition that is true when a whitelist entry `e` matches a camera text `t`. The camera text `t` may begin
- * with the plate type, and always ends with the plate number. The SQL condition compares the plate number of the
- * whitelist entry `e` with all possible plate numbers at the end of the camera text `t`. PostgreSQL can therefore use
- * the index of plate numbers.
+ * The SQL condition that is true when a whitelist entry `e` matches a camera text `t` (the plate text that a camera
+ * read). The camera text `t` may begin with the plate type, and always ends with the plate number. The SQL condition
+ * compares the plate number of the whitelist entry `e` with all possible plate numbers at the end of the camera text
+ * `t`. PostgreSQL can therefore use the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})

@@ -50,8 +50,8 @@ const shortNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const formats = new Map<string, Intl.DateTimeFormat>();
 /**
  * The maximum number of cached date formatters. There are fewer than 1,000 time zones, but the cache has a separate
- * formatter for each spelling, such as `Asia/Dubai` and `asia/dubai`. Without a maximum, a client could therefore fill
- * the memory of the gateway with date formatters.
+ * formatter for each spelling, such as `Asia/Dubai` and `asia/dubai`. Without a limit on the number of formatters, a
+ * client could therefore fill the memory of the gateway with date formatters.
  */
 const maxFormats = 1_000;
 
@@ -89,8 +89,9 @@ export function wallTime(at: Date, timezone: string): WallTime {
 
 /**
  * Whether a local time lies within the weekly hours of a whitelist entry. When daylight saving time ends, one hour of
- * local time occurs twice. Weekly hours within the hour that occurs twice apply both times. When daylight saving time
- * begins, one hour of local time is skipped. Weekly hours within the hour that is skipped do not apply on that day.
+ * local time occurs twice. When the clocks are set back, weekly hours within the repeated hour apply both times. When
+ * daylight saving time begins, one hour of local time is skipped. Weekly hours within the skipped hour do not apply on
+ * the day on which daylight saving time begins.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],

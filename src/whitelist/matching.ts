@@ -27,8 +27,8 @@ export interface FittingEntry {
 }
 
 /**
- * Returns the SQL parameters from which `textRows` builds a table of possible texts. Each row of the SQL table contains
- * one possible text of one camera reading.
+ * Returns the SQL parameters from which `textRows` builds an SQL table of possible camera texts. Each row of the SQL
+ * table contains one possible text of one camera reading.
  */
 export function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
@@ -45,15 +45,15 @@ export function textArrays(questions: readonly TextQuestion[]) {
 
 /**
  * The sort order of whitelist entries that match one camera reading. If the camera reports several possible texts, the
- * whitelist entry that matches the most likely text comes first. If two whitelist entries match the same camera text,
- * the older whitelist entry comes first.
+ * whitelist entry that matches the most likely text is the first in this order. If two whitelist entries match the same
+ * camera text, the older whitelist entry is before the newer whitelist entry.
  */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);
 
 /**
- * Returns the matching whitelist entries without duplicates. The whitelist entry that matches the most likely camera
- * text comes first.
+ * Returns the matching whitelist entries without duplicates. The list begins with the whitelist entry that matches the
+ * most likely camera text.
  */
 export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fitting[]): Fitting[] {
   const byId = new Map<string, Fitting>();
@@ -65,7 +65,7 @@ export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fit
 
 /**
  * Returns the whitelist entry that matches the most likely text of a camera reading. Returns null if no whitelist entry
- * matches, or if a second whitelist entry matches an equally likely text.
+ * matches, or if the two best matches are equally likely.
  */
 export function onlyNearest<Fitting extends FittingEntry>(
   texts: readonly RankedText[],
@@ -78,8 +78,8 @@ export function onlyNearest<Fitting extends FittingEntry>(
 
 /**
  * For each of several camera readings at a location, finds the whitelist entry that matches the reading. The result for
- * a camera reading is null if no whitelist entry matches, or if two whitelist entries match equally likely texts.
- * Before the call, the caller must check that the location is in the scope of the API key.
+ * a camera reading is null if no whitelist entry matches it, or if its two best matches are equally likely. Before the
+ * call, the caller must check that the location is in the scope of the API key.
  */
 export async function entriesOfReadings(
   transaction: Transaction,

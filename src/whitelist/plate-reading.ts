@@ -21,9 +21,9 @@ export interface PlateReading {
 }
 
 /**
- * How likely it is that a possible plate text is what is really written on the plate. `TEXT` (the text that the camera
- * read) is more likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE`
- * (a text that differs from the camera's text in one character that cameras confuse). If several possible texts match a
+ * How likely it is that a possible plate text is the real text on the plate. `TEXT` (the text that the camera read) is
+ * more likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text
+ * that differs from the camera's text in one character that cameras confuse). If several possible texts match a
  * whitelist entry, the gateway uses the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
@@ -35,9 +35,9 @@ export interface RankedText {
 }
 
 /**
- * The maximum number of characters of a camera text. The limit applies to the text that the client sends, and also to
- * the normalised text that the function `plateText` returns. A plate has at most 29 characters, but a camera text can
- * have more characters.
+ * The maximum number of characters of a camera text (the plate text that a camera read). The limit applies to the text
+ * that the client sends, and also to the normalised text that the function `plateText` returns. A plate has at most 29
+ * characters, but the text that a camera read can be longer.
  */
 export const maxPlateTextLength = 50;
 
@@ -76,15 +76,15 @@ export function plateText(text: string): string {
       .replace(separators, '')
       // The text must be normalized a second time, because the other conversions can undo the first normalization.
       // `toUpperCase` can write a letter and its accent as two characters, and NFKC joins the two characters again. If
-      // there is a separator between a letter and an accent, NFKC can join the letter and the accent only after the
-      // separator is removed.
+      // a separator (such as a dot) is between a letter and its accent, NFKC can join the letter and the accent only
+      // after the separator is removed.
       .normalize('NFKC')
   );
 }
 
 /**
- * Matches the part of a camera text before the plate number: an optional plate type and a plate code, both in upper
- * case.
+ * Matches the beginning of a camera text (the plate text that a camera read) before the plate number: an optional plate
+ * type and a plate code, both in upper case.
  */
 const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
 
@@ -108,8 +108,9 @@ export function numbersIn(text: string): string[] {
 
 /**
  * Returns the possible texts of a camera reading without duplicates, most likely first: the text that the camera read,
- * then the alternatives that the camera sent. If `similar` is true, the function also returns similar texts. A similar
- * text differs from the camera's text in one character that cameras confuse.
+ * then the alternatives that the camera sent. If `similar` is true, the function also returns texts that are similar to
+ * the text that the camera read. A similar text differs in one character from the text that the camera read, and
+ * cameras often confuse these two characters.
  */
 export function textsOfReading({ text, alternatives }: PlateReading, similar: boolean): RankedText[] {
   const read = plateText(text);

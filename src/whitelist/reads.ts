@@ -69,8 +69,8 @@ export function createWhitelistReads({
 
   return {
     /**
-     * Lists the whitelist entries of a location that match the filters. Reading a page of the list throws the error
-     * `NOT_FOUND` if the location is outside the API key's scope.
+     * Lists the whitelist entries of a location that match the filters. If the location is outside the API key's scope,
+     * reading a page of the returned list throws the error `NOT_FOUND`.
      */
     entriesOf(
       key: AuthenticatedKey,

@@ -12,7 +12,7 @@ const confusedWith = new Map(
 
 /**
  * Returns SQL that replaces the letters O, I, B, S and Z with the digits 0, 1, 8, 5 and 2, which cameras confuse with
- * these letters. If cameras may confuse two texts, the SQL returns the same result for both texts.
+ * these letters. If cameras may confuse one text with another, the SQL gives the same result for both texts.
  */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
@@ -23,16 +23,21 @@ export const confusableForm = (text: string) => {
 export const toConfusableForm = (text: string): string =>
   text.toUpperCase().replace(/[A-Z]/g, (letter) => confusedWith.get(letter) ?? letter);
 
-/** A character of a plate that differs between the camera reading and the whitelist entry. */
+/** A character that differs between the plate that a camera read and the plate of the whitelist entry. */
 export interface PlateDifference {
   field: keyof Plate;
-  /** The position of the character in the part of the plate (`field`), starting at 1. */
+  /**
+   * The position of the differing character in one part of the plate, starting at 1. The property `field` names this
+   * part, such as the plate code.
+   */
   position: number;
   read: string;
   listed: string;
 }
 
-/** Returns all texts that a camera could read instead of the given text if the camera confuses one character. */
+/**
+ * Returns all texts that a camera could read instead of the given text if the camera confuses one of its characters.
+ */
 export const confusableTexts = (text: string): string[] =>
   text.split('').flatMap((character, index) => {
     const other = confusedWith.get(character);
@@ -66,7 +71,7 @@ export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] 
 
 /**
  * Returns the characters that differ between the text that a camera read and the text of a whitelist entry. If the
- * camera text and the text of the whitelist entry have different lengths, the function returns an empty list.
+ * camera text and the text of the whitelist entry's plate have different lengths, the function returns an empty list.
  */
 export function textDifferences(read: string, text: string, listed: Plate): PlateDifference[] {
   if (read.length !== text.length) return [];

@@ -49,8 +49,8 @@ export const entriesOfTexts = namedStatement(
 );
 
 /**
- * The columns whose values come from clients, and the SQL parameters for these columns. Each SQL parameter is an array
- * with the values of one column.
+ * The columns that clients can set, and the SQL parameters for these columns. Each SQL parameter is an array with the
+ * values of one column.
  */
 interface SentColumns {
   columns: readonly string[];
@@ -58,11 +58,11 @@ interface SentColumns {
 }
 
 /**
- * Several clients can send changes in one batch. The returned SQL selects the changes that are permitted. The table
+ * A batch can contain changes from several clients. The returned SQL selects the changes that are permitted. The table
  * `reached` contains the permitted changes. A change is permitted if its location is in the scope of the client's API
- * key. `reached.n` is the position of the change in the SQL parameters, starting at 1, and `reached.id`
- * is the id of the location. If the statement contains several changes, it waits at most `maxJoinedWaitMs` for each
- * locked row, so that a locked row does not delay the other changes.
+ * key. `reached.n` is the position of the change in the SQL parameters, starting at 1, and `reached.id` is the id of
+ * the location. If the statement contains several changes, PostgreSQL waits at most `maxJoinedWaitMs` for each locked
+ * row, so that a locked row does not delay the other changes.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [

@@ -25,7 +25,7 @@ export const isValidAt = (entry: string, at: string) =>
 
 /**
  * Whether a given time lies within the weekly hours of a whitelist entry, in the time zone of its location. If the
- * whitelist entry has no weekly hours, the result is true at all times.
+ * whitelist entry has no weekly hours, the result is always true.
  */
 export const isWithinEntryHours = (
   entry: Pick<WhitelistEntry, 'hours'>,

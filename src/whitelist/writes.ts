@@ -38,7 +38,7 @@ export function createWhitelistWrites(services: {
   /**
    * Creates a function that adds, changes or removes a whitelist entry with an SQL statement. The created function
    * throws `NOT_FOUND` if the location is outside the API key's scope. The created function throws `CONFLICT` if the
-   * whitelist entry does not have the expected version.
+   * current version of the whitelist entry is not the version that the client expects.
    *
    * @returns a function that runs the statement and returns the written whitelist entry. The returned function returns
    *   null if the statement wrote no whitelist entry
@@ -153,7 +153,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the given id if its format is valid; otherwise returns a new id, which belongs to no whitelist entry. If the
- * SQL statement got a malformed id, it could fail instead of finding no whitelist entry.
+ * Returns the given id if its format is valid; otherwise returns a new id, which belongs to no whitelist entry. With a
+ * malformed id, the SQL statement could fail, although it should only find no whitelist entry.
  */
 const knownId = (id: string) => (isId(id) ? id : newId());

@@ -24,8 +24,9 @@ const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where
 
 /**
  * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. The
- * proxy delays the request with the number `heldFrom` and all later requests that contain this text, until the test
- * calls `answer`. The proxy forwards every request without the text `held` at once.
+ * proxy delays the request with the number `heldFrom`, and all later requests whose body contains the text `held`,
+ * until the test calls `answer`. The proxy forwards a request at once if the body of the request does not contain the
+ * text `held`.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];

@@ -6,7 +6,7 @@ const gateway = await sharedTestGateway();
 const { pms, json, fileOf } = openCommandLine(await serve(gateway));
 
 describe('the commands pms whoami and pms keys', () => {
-  test('pms whoami shows the API key in use as a table or as JSON', async () => {
+  test('pms whoami shows the API key that it uses, as a table or as JSON', async () => {
     const { key, companyId } = await gateway.newTenant();
     expect(await json(key, 'whoami')).toMatchObject({ name: 'Test', companyIds: [companyId] });
     const { out, code } = await pms(key, 'whoami');

@@ -69,8 +69,8 @@ describe('the command pms listen', () => {
       ).map(({ status }) => status);
     await expect.poll(statuses).toEqual(['DELIVERED']);
 
-    // When the receiver refuses a webhook message, pms does not acknowledge the message. When the lease of the message
-    // has ended, pms can pull the message again.
+    // When the receiver refuses a webhook message, pms does not acknowledge the message. When the time for which pms
+    // reserved the message is over, pms can pull the message again.
     receiver.answer = 500;
     await addEntry(key, locationId);
     await expect.poll(() => listening.out).toContain('whitelist.created  500');

@@ -69,7 +69,8 @@ interface Replacement {
  *
  * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
  *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, and `graph` for a GraphQL
- *   request. The parameter is `twin` when pms asks the gateway to translate a REST request to GraphQL
+ *   request. The parameter `kind` is `twin` for a request with which pms asks the gateway to translate a REST request
+ *   to GraphQL
  * @returns the URL of the proxy
  */
 async function failing(
@@ -130,8 +131,9 @@ describe('the command pms parity', () => {
     });
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
-    // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. The words `parity
-    // of` show that a request came from `pms parity`, and not from a client that uses a deprecated endpoint.
+    // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. If the recorded
+    // name of a request begins with `parity of`, the request came from `pms parity`, and not from a client that uses a
+    // deprecated endpoint.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');
@@ -310,7 +312,7 @@ describe('the command pms parity', () => {
     }
   });
 
-  test('pms parity compares all other reads when the API key has sent a GET request to a path that does not allow GET', async () => {
+  test('when the API key has sent a GET request to a path that does not allow GET, pms parity still compares all other read requests', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}`, `/locations/${locationId}/whitelist`);
     const { code, out } = await pms(key, '--json', 'parity');

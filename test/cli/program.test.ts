@@ -237,7 +237,7 @@ describe('the URL of a gateway behind a proxy', () => {
     expect(await json(key, ...address, 'translate', line)).toMatchObject({ variables: { first: 2 } });
   });
 
-  test('pms translate sends no request to a path outside the path in the URL of the gateway', async () => {
+  test('when the URL of the gateway contains a path, pms translate sends no request to a path outside of this path', async () => {
     const { address, paths } = await recordPaths();
     const line = 'curl http://x/api/../../api/locations';
     await pms('key', '--url', `${address}/parking`, 'translate', line);

@@ -31,7 +31,7 @@ const cannotWrite = (noun: string) =>
   `Cannot write the rejected ${noun} to ${unwritable}: ENOENT: no such file or directory, open '${unwritable}'\n`;
 
 describe('an import by pms that cannot write its file of rejected rows', () => {
-  test('if pms import cannot write its file of rejected rows, it prints the rejected rows and a command that continues the import, and sends no further batch', async () => {
+  test('if pms import cannot write its file of rejected rows, it prints the rejected rows and a command that continues the import, and sends no more rows', async () => {
     const { key, locationId } = await gateway.newTenant();
     const args = ['import', csvOf(row(), badRow(), row(), row()), '--location', locationId];
     args.push('--batch-size', '2', '--rejects', unwritable);
@@ -77,7 +77,7 @@ describe('an import by pms that cannot write its file of rejected rows', () => {
     expect(await countEvents(locationId)).toBe(1);
   });
 
-  test('if pms events import cannot write its file of rejected events, it sends no further batch', async () => {
+  test('if pms events import cannot write its file of rejected events, it sends no more batches of events', async () => {
     const { key, locationId } = await gateway.newTenant();
     const events = Array.from({ length: 1_100 }, (_, index) =>
       eventOf(index, index === 5 ? 'PARKED' : 'ENTRY'),

@@ -45,8 +45,8 @@ describe('the command pms sync', () => {
         { plateNumber: '2', referenceId: 'unit', validFrom: null },
       ],
     });
-    // The test removes a whitelist entry, and adds another entry with the same plate. The copy of the whitelist must
-    // not contain both entries.
+    // The test removes a whitelist entry, and adds another entry with the same plate. In the whitelist copy, the new
+    // entry must replace the removed entry.
     await json(key, 'whitelist', 'remove', 'DXB/A/1', ...at);
     await json(key, 'whitelist', 'add', 'DXB/A/1', ...at, '--reference', 'other');
     expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 1, removals: 1, reset: false });
@@ -85,8 +85,8 @@ describe('the command pms sync', () => {
 });
 
 /**
- * Starts a process, and collects the text that the process writes to its standard output and standard error. When the
- * test ends, this process is killed.
+ * Starts a process, and collects the text that the process writes to its standard output and standard error. The
+ * function makes sure that this process is killed when the test ends.
  */
 function start(args: string[], env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, args, {

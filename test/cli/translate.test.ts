@@ -25,7 +25,7 @@ const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642
 
 /**
  * Returns an entry of a HAR file that describes a REST request. The values in `changes` replace fields of the request
- * in this entry.
+ * in the returned HAR entry.
  */
 const harEntry = (changes: object) => ({
   request: { method: 'GET', url: 'https://parking.example/api/locations', ...changes },

@@ -114,7 +114,7 @@ describe('the command pms export', () => {
     expect(exported.filter((row) => row.includes(',A,0,'))).toEqual(['second,DXB,A,0,,,,,,']);
   });
 
-  test('when pms export fails, the previous file stays unchanged', async () => {
+  test('when pms export fails, the output file keeps its previous content', async () => {
     const file = fileOf('earlier');
     expect(await pms('key', 'export', '--location', 'x', '--output', file)).toMatchObject({ code: 1 });
     expect(readFileSync(file, 'utf8')).toBe('earlier');

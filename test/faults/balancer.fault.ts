@@ -116,8 +116,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
     try {
       for (const [index, gateway] of gateways.entries()) {
         await progress(load, 30);
-        // In production, the systemd unit of a gateway sends two commands to the load balancer: `drain` before the
-        // gateway stops, and `ready` before the gateway starts again.
+        // In production, the systemd unit of a gateway sends two commands to the load balancer: the command `drain`
+        // before the gateway stops, and the command `ready` before the gateway starts again.
         await balancer.command(`set server gateways/${gateway} state drain`);
         await expect.poll(async () => (await statistics('scur'))[index]).toBe('0');
         expect(await fleet.gateways[index]!.end('SIGTERM')).toBe(0);

@@ -19,8 +19,8 @@ const clientsOfRound = { count: 300, atOnce: 40 };
 const rounds = clientCount / clientsOfRound.count;
 
 /**
- * Functions that create a database for a gateway. Each function returns the environment variables with which a gateway
- * uses the database (`env`), and a function that deletes the database (`remove`).
+ * Functions that create a database for a gateway. Each function that creates a database returns the environment
+ * variables for the gateway (`env`), and a function that deletes the database (`remove`).
  */
 const databases = {
   PostgreSQL: async () => {

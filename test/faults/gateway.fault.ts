@@ -28,7 +28,8 @@ const database = await connectDatabase();
 
 /**
  * The PostgreSQL role of the gateways. The gateways' role is not a superuser, so it cannot use the connections that
- * PostgreSQL reserves for superusers. A test can therefore take all connections that the gateways could use.
+ * PostgreSQL reserves for superusers. A test can therefore take every connection that PostgreSQL allows to the
+ * gateways.
  */
 await database.query(
   'CREATE ROLE gateway LOGIN; ALTER DATABASE postgres OWNER TO gateway; GRANT ALL ON SCHEMA public TO gateway',
@@ -232,8 +233,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   test('every acknowledged change is stored exactly once, even when PostgreSQL refuses commits', () =>
     under('commits-refused', async (load) => {
       const admin = await connectDatabase();
-      // PostgreSQL runs a deferred trigger at the commit. A commit can therefore fail although all SQL statements of
-      // the transaction have succeeded.
+      // PostgreSQL runs a deferred trigger at the commit. With a deferred trigger, a commit can fail although all SQL
+      // statements of the transaction have succeeded.
       await admin.query(`
         CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'refused at the commit'; END IF; RETURN NULL; END $$;
@@ -341,9 +342,9 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // From the third delivery attempt on, the gateway pauses before each attempt. Each pause between two delivery
-          // attempts is at least as long as the time between the first attempt and the most recent attempt. For
-          // example, if attempt 3 is 10 s after attempt 1, attempt 4 is at least 20 s after attempt 1.
+          // From the third delivery attempt on, the gateway pauses before each attempt. Each pause is at least as long
+          // as the time from the first attempt to the most recent attempt before the pause. For example, if attempt 3
+          // is 10 s after attempt 1, attempt 4 is at least 20 s after attempt 1.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -375,8 +376,9 @@ test('all webhook messages about one change have the same message id', { timeout
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
-  // An earlier test of this file killed a gateway process while the process had leases on webhook messages. The test
-  // waits until the leases of the killed process have ended, and another gateway process has sent the messages.
+  // An earlier test of this file killed a gateway process that had reserved webhook messages for a limited time. The
+  // test waits until the reservations of the killed process have ended, and another gateway process has sent the
+  // messages.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

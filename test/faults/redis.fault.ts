@@ -131,9 +131,10 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
       // Each API key may send 10 requests per minute, and also only 10 requests per hour. The killed Redis node stored
-      // the request counts of some API keys. For the API keys whose counts were lost, each of the two rate limiters now
-      // counts the requests in its own memory. The two rate limiters together therefore allow 20 requests of each API
-      // key whose counts were lost. For every other API key, the two rate limiters together allow 10 requests.
+      // the request counts of some API keys. For the API keys whose request counts were on the killed Redis node, each
+      // of the two rate limiters counts the requests in its own memory. If the killed Redis node stored the request
+      // counts of an API key, the two rate limiters together therefore allow 20 requests of this key. For an API key
+      // whose request counts were not lost, the two rate limiters together allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

@@ -127,7 +127,7 @@ describe('gate checks with a text that a camera read', () => {
     });
   });
 
-  test('with tolerance 1, a gate check accepts a camera text in which the camera confused one character, for example I with 1', async () => {
+  test('with tolerance 1, a gate check accepts a plate text in which the camera confused one character, for example I with 1', async () => {
     const { ask } = await whitelistOf(['DXB B 15', 'DXB 8 15', 'AUH 7 1', 'DXB C 10']);
     expect(await ask('B IS')).toMatchObject({ allowed: false, candidates: [] });
     expect(await ask('B I5', 1)).toMatchObject({
@@ -141,8 +141,8 @@ describe('gate checks with a text that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // A camera reading has a main text and alternative texts. An alternative text that equals a plate has priority over
-    // a main text that is only similar to a plate.
+    // A camera reading has a main text and alternative texts. An alternative text that equals a plate on the whitelist
+    // has priority over a main text that is only similar to a plate.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,
@@ -151,7 +151,7 @@ describe('gate checks with a text that a camera read', () => {
     });
   });
 
-  test('when the camera text matches an expired whitelist entry, the gate admits no vehicle and gives the reason EXPIRED', async () => {
+  test('when the text that a camera read matches an expired whitelist entry, the gate admits no vehicle and gives the reason EXPIRED', async () => {
     const { ask } = await whitelistOf(['DXB A 1'], { validUntil: new Date('2020-01-01T00:00:00Z') });
     expect(await ask('A 1')).toMatchObject({ allowed: false, reason: 'EXPIRED', entry: 'DXB A 1' });
   });
@@ -187,7 +187,7 @@ describe('gate checks with a text that a camera read', () => {
     }
   });
 
-  test('a gate check of a camera text uses one SQL statement, even when the text could mean many plates', async () => {
+  test('a gate check of a text that a camera read uses one SQL statement, even when the text could mean many plates', async () => {
     const { ask } = await whitelistOf(['DXB B 1']);
     // The test does not count the SQL statements of the first request, because the first request also looks up the API
     // key.
@@ -205,7 +205,8 @@ describe('gate checks with a text that a camera read', () => {
 });
 
 describe('matching of camera texts and plates', () => {
-  // The test builds plates from only a few characters, so that one camera text often matches several plates.
+  // The test builds plates from only a few characters, so that one text that a camera read often matches several
+  // plates.
   const plate = fc
     .record({
       plateType: fc.constantFrom('DX', 'DXB', 'XB', 'AUH'),
@@ -251,7 +252,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('the gateway finds all possible plate numbers at the end of a camera text, and never takes the whole text as the plate number', () => {
+  test('in a text that a camera read, the gateway finds all possible plate numbers at the end, and never takes the whole text as the plate number', () => {
     expect(numbersIn('DXBA123')).toEqual(['123', '23', '3']);
     expect(numbersIn('A12345')).toEqual(['12345', '2345', '345']);
     expect(numbersIn('DXBWHITE7')).toEqual(['7']);
@@ -260,7 +261,7 @@ describe('matching of camera texts and plates', () => {
     expect(numbersIn('')).toEqual([]);
   });
 
-  test('the gateway ignores a zero width space at the end of a camera text', () => {
+  test('the gateway ignores a zero width space at the end of a plate text that a camera read', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect(plateText(text)).toBe(plateText(`${text}\u200b`));
@@ -268,7 +269,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('when a camera text is already normalized, normalizing the text again changes nothing', () => {
+  test('when a plate text that a camera read is already normalized, normalizing the text again changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const once = plateText(text);
@@ -326,7 +327,7 @@ describe('parking events with a text that a camera read', () => {
     ]);
   });
 
-  test('the gateway records a parking event even when the camera text matches no whitelist entry or several entries', async () => {
+  test('the gateway records a parking event even when the text that a camera read matches no whitelist entry or several entries', async () => {
     const { key, locationId } = await whitelistOf(['DXB A1 2', 'DXB A 12']);
     expect(await record(key, locationId, { reading: { text: 'x-99' } })).toMatchObject({
       plateType: '',
@@ -349,7 +350,7 @@ describe('parking events with a text that a camera read', () => {
     ]);
   });
 
-  test('when a gate sends a parking event again, the stored event stays unchanged, even if a new whitelist entry matches the camera text', async () => {
+  test('when a gate sends a parking event again, the stored event stays unchanged, even if a new whitelist entry matches the text that the camera read', async () => {
     const { key, locationId } = await whitelistOf([]);
     const input = { eventId: 'same', reading: { text: 'A 1', confidence: 0.5 } };
     const first = await record(key, locationId, input);
@@ -362,7 +363,7 @@ describe('parking events with a text that a camera read', () => {
     expect(corrected).toMatchObject({ id: first.id, plateType: 'DXB', confidence: 0.9, listed: true });
   });
 
-  test('when a parking event contains a whitelist entry id and a camera text, the event gets the plate of the whitelist entry', async () => {
+  test('when a parking event contains a whitelist entry id and a text that a camera read, the event gets the plate of the whitelist entry', async () => {
     const { key, locationId } = await whitelistOf(['DXB B 1']);
     const { id: entryId } = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId } });
     const input = { eventId: 'same', entryId, reading: { text: '8 1', plateType: 'SHJ' } };
@@ -371,7 +372,7 @@ describe('parking events with a text that a camera read', () => {
     expect(await record(key, locationId, input)).toEqual(first);
   });
 
-  test('one batch may contain both parking events with plates and parking events with camera texts', async () => {
+  test('one batch may contain both parking events with plates and parking events with texts that a camera read', async () => {
     const { key, locationId } = await whitelistOf(['DXB A 1']);
     const events = [
       { reading: { text: 'A 1' } },
@@ -397,7 +398,7 @@ describe('parking events with a text that a camera read', () => {
     expect(matched).toMatchObject({ plateType: 'DXB', text: 'A 1', listed: true });
   });
 
-  test('to record a parking event with a camera text, an API key needs only the permission WRITE_ACTIVITY', async () => {
+  test('to record a parking event with the text that a camera read, an API key needs only the permission WRITE_ACTIVITY', async () => {
     const { locationId } = await whitelistOf(['DXB A 1']);
     const key = await gateway.newKey({ locationIds: [locationId], permissions: ['WRITE_ACTIVITY'] });
     const { body } = await gateway.graph(

@@ -137,8 +137,8 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
 });
 
 /**
- * In these tests, no plate is similar to more plates than this number. These tests generate plates with at most 27
- * characters, and cameras confuse each character with at most one other character.
+ * The maximum number of plates that are similar to one plate in these tests. These tests generate plates with at most
+ * 27 characters, and cameras confuse each character with at most one other character.
  */
 const maxSimilarPlates = 27;
 

@@ -59,7 +59,8 @@ async function locationWithQuotas() {
 /**
  * Records parking events at a new location, either several events with one request, or each event with its own request.
  * Returns the parking events that the gateway marked as over the quota, and the audit records about exceeded quotas.
- * For each audit record, the result contains the parking event, the reference and the number of vehicles inside.
+ * Each returned audit record contains the parking event, the reference (such as an apartment), and the number of
+ * vehicles inside.
  */
 async function quotaMarks(requests: readonly Event[][], { together }: { together: boolean }) {
   const { activity, locationId, seenOf } = await locationWithQuotas();

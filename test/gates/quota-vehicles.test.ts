@@ -8,9 +8,9 @@ const gateway = await sharedTestGateway();
 const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);
 
 /**
- * Creates a location with the plate `DXB/A/1` on its whitelist, under the reference unit-7. The quotas of the
- * references unit-7 and unit-8 each allow one vehicle inside. Returns functions that change the whitelist, and
- * functions that record which vehicles enter, leave or are inside.
+ * Creates a location whose whitelist contains the plate `DXB/A/1` with the reference unit-7 (an apartment). The
+ * references unit-7 and unit-8 (two apartments) each have a quota of one vehicle inside. Returns functions that change
+ * the whitelist, and functions that record which vehicles enter, leave or are inside.
  */
 async function unitWithQuota() {
   const { key, locationId } = await gateway.newTenant();

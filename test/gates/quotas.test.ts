@@ -25,9 +25,9 @@ const inputOf = ([eventId, number, kind, minutes]: ShortEvent) => ({
 const quotaFields = '{ referenceId inside enforcement used }';
 
 /**
- * Creates a location with the given number of vehicles (plate numbers 1, 2, …) on its whitelist, all under the
- * reference unit-7. Returns functions with which a test sets quotas, records parking events and requests gate decisions
- * for this location.
+ * Creates a location with the given number of vehicles (plate numbers 1, 2, …) on its whitelist. All these vehicles
+ * have the same reference (unit-7), such as an apartment. Returns functions with which a test sets quotas, records
+ * parking events and requests gate decisions for this location.
  */
 async function unitWith(vehicles: number) {
   const { key, locationId, companyId } = await gateway.newTenant();
@@ -107,8 +107,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
       ]),
     });
     // The gateway has received no exit event of the vehicle with the plate number 1, so this vehicle still counts as
-    // inside. A quota check does not count the vehicle that wants to enter. The vehicle with the plate number 1
-    // therefore does not exceed the quota.
+    // inside. A quota check does not count the vehicle that wants to enter. A second entry of the vehicle with the
+    // plate number 1 would therefore not exceed the quota.
     expect(await decide(1)).toMatchObject({ allowed: true });
     await record(1, { kind: 'EXIT', occurredAt: minute(1) });
     expect(await decide(3)).toMatchObject({ allowed: true, reason: 'LISTED' });
@@ -174,8 +174,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
   });
 
   /**
-   * Records the same parking events at two locations, each with a quota of one vehicle. The first location gets the
-   * events in batches, and the second location gets the events one by one. For each location, the function returns the
+   * Records the same parking events at two locations, each with a quota of one vehicle. The test sends the events to
+   * the first location in batches, and to the second location one by one. For each location, the function returns the
    * parking events that the gateway marked as over the quota, and the audit records about exceeded quotas. For each
    * audit record, the result contains the parking event and the number of vehicles inside.
    */
@@ -439,7 +439,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
 describe.runIf(testServerUrl)(
   'the quota of a reference (such as an apartment) when several vehicles enter at the same time',
   () => {
-    test('when 24 vehicles of one reference with a quota of 5 enter at the same time, exactly 19 entry events are marked as over the quota', async () => {
+    test('when 24 vehicles with the same reference (such as an apartment), which has a quota of 5, enter at the same time, exactly 19 entry events are marked as over the quota', async () => {
       const { setQuota, record, decide, exceeded } = await unitWith(24);
       await setQuota(5);
       const marks = await Promise.all(

@@ -66,8 +66,9 @@ describe.each(['rest', 'graphql'] as const)(
       async (_, status, newKey) => {
         const key = await newKey();
         const call = { ...(key !== undefined && { key }), address: newAddress() };
-        // The application refuses the first request of the client, and the gateway remembers the refusal. The HTTP
-        // listener then refuses the second request of the client without running the application.
+        // The application refuses the first request of the client, and the gateway remembers the refusal. Because the
+        // gateway remembers the refusal, the HTTP listener refuses the client's second request without running the
+        // application.
         await bothWays(surface, call);
         const { served, guarded } = await bothWays(surface, call);
         expect(served.status).toBe(status);
@@ -84,9 +85,9 @@ describe.each(['rest', 'graphql'] as const)(
         await response.arrayBuffer();
         return response.status;
       };
-      // On a busy machine, the gateway process can count some requests in its own memory instead of in Redis. The
-      // gateway process can then allow 101 requests, one more than the rate limit. The test therefore sends groups of
-      // 101 requests until a response has status 429.
+      // On a busy machine, the gateway process can count some requests in its own memory instead of in Redis. If the
+      // gateway process counts requests in its own memory, it can allow 101 requests, one more than the rate limit. The
+      // test therefore sends groups of 101 requests until a response has status 429.
       await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(429);

@@ -45,8 +45,9 @@ describe('an HTTP server that is stopping', () => {
    */
   const pauseMs = 1_000;
   /**
-   * How long a stopping server of these tests keeps idle connections open, in milliseconds. In these tests, this time
-   * is longer than in production, so that a client on a busy machine can send its request in time.
+   * How long a stopping server of these tests keeps idle connections open, in milliseconds. The servers of these tests
+   * keep idle connections open for longer than a server in production, so that a client on a busy machine can send its
+   * request in time.
    */
   const idleGraceMs = 60_000;
 

@@ -106,8 +106,8 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The longest pause between two steps of a test case, in microtasks. The tests do not need longer pauses, because a
- * value of a `Source` iterator reaches the response in fewer microtasks.
+ * The longest pause between two steps of a test case, in microtasks. Longer pauses are not needed, because a value of a
+ * `Source` iterator reaches the response after fewer than `maxMicrotasks` microtasks.
  */
 const maxMicrotasks = 20;
 
@@ -130,7 +130,7 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 
 /**
  * Generates lists of pauses, with one pause for each step of a test case. A pause lasts for one iteration of the event
- * loop, for no time, or for 1 to `maxMicrotasks` microtasks. In each list of pauses, at most one pause lasts for
+ * loop, for no time, or for 1 to `maxMicrotasks` microtasks. In each list of pauses, at most one pause has a length in
  * microtasks.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
@@ -147,9 +147,9 @@ function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
 type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
 
 /**
- * The test cases. Each test case has two lists of steps. The first list contains the steps of the `Source` iterator,
- * such as `emit`. The second list contains the steps of the client that reads the response, such as `cancel`. The
- * client either disconnects at once, or reads some bytes before it disconnects.
+ * The test cases. Each test case has two lists of steps. The first list of a test case contains the steps of the
+ * `Source` iterator, such as `emit`. The second list of a test case contains the steps of the client that reads the
+ * response, such as `cancel`. The client either disconnects at once, or reads some bytes before it disconnects.
  */
 const orders: [Step[], Step[]][] = [
   [[], ['cancel']],

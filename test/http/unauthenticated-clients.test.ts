@@ -42,8 +42,9 @@ describe('an unauthenticated client over its rate limit', () => {
       }
     });
     expect([...statuses]).toEqual([429]);
-    // Five seconds after the gateway has refused a request, it reads the newest API key secrets from the database,
-    // ordered by age. No request waits until the gateway has read the API key secrets from the database.
+    // Five seconds after the gateway has refused a request with an unknown secret, it reads the hashes of the newest
+    // API key secrets from the database, ordered by age. No request waits until the gateway has read the API key
+    // secrets from the database.
     const ofKeys = statements.filter((text) => text.includes('ApiKeySecret') && !text.includes('ORDER BY'));
     expect(ofKeys).toEqual([]);
   });

@@ -102,7 +102,8 @@ describe('long lists that stalled clients do not read', async () => {
     };
     // The gateway reads fewer than eight lists from the database at the same time. The test requests eight lists, each
     // with a different API key. While the client does not read a list, this list must not occupy one of the gateway's
-    // slots for database queries. If the eight unread lists occupied all slots, a ninth list would have to wait.
+    // slots for database queries. If the eight unread lists occupied all slots for database queries, the request for a
+    // ninth list would have to wait.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);
@@ -139,7 +140,7 @@ describe('large responses that stalled clients do not read', async () => {
     const unread = [await open(lazy), await open(lazy), await open(lazy)];
     const read = await buffer(await open(other));
     expect(JSON.parse(read.toString()).data).toHaveLength(companies.length);
-    // When a stalled client continues to read, the client gets the complete list.
+    // When a client that had stopped reading a response continues to read, it gets the complete list.
     const lengths = await Promise.all(unread.map(async (response) => (await buffer(response)).length));
     expect(lengths).toEqual(unread.map(() => read.length));
   });

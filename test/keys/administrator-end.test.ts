@@ -47,8 +47,9 @@ async function newAdministrator() {
 type Administrator = Awaited<ReturnType<typeof newAdministrator>>;
 
 /**
- * The ways in which an administrator's API key can lose its access. Each item contains a description, the error code
- * for a request that was already in progress, and a function that ends the access.
+ * The ways in which an administrator's API key can lose its access. For each of these ways, the array contains a
+ * description, the error code of a request that was in progress when the access ended, and a function that ends the
+ * access.
  */
 const ends: [string, string, (administrator: Administrator) => Promise<unknown>][] = [
   ['is revoked', 'UNAUTHORIZED', ({ id }) => keys.revoke(operator, id)],

@@ -69,13 +69,13 @@ describe('what a restricted API key can grant to other API keys', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('by default, a new API key expires at the same time as its issuer, and gets no higher rate limits than its issuer', async () => {
+  test('by default, a new API key expires at the same time as the API key that issues it, and gets no higher rate limits than that key', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
   });
 
-  test('a new API key gets the default rate limits, even when its issuer has higher rate limits', async () => {
+  test('a new API key gets the default rate limits, even when the API key that issues it has higher rate limits', async () => {
     const { companyId, admin } = await newAdmin({ hourlyLimit: 5000, burstLimit: 500 });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 1000, burstLimit: 100, expiresAt: null });
@@ -151,7 +151,7 @@ describe('API keys that may do more than their administrator', () => {
   ];
 
   test.each(stronger)(
-    'an administrator can revoke an API key with more rights than the administrator has, but cannot change or rotate it: the API key has %s',
+    'an administrator can revoke, but cannot change or rotate, an API key that has more rights than the administrator: the API key has %s',
     async (_, more) => {
       const { companyId, admin } = await newAdmin({ expiresAt: soon });
       const { secret, id } = await newSibling(companyId, await more(companyId));

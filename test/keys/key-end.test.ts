@@ -328,7 +328,7 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
   }
 
   test.each([{ isStreamed: true }, { isStreamed: false }])(
-    'the gateway reads no large value for a waiting request whose API key was revoked (streamed: $isStreamed)',
+    'if the API key of a request is revoked while the request waits for a concurrency slot, the gateway reads no large value for this request (streamed: $isStreamed)',
     async ({ isStreamed }) => {
       const { reader, revoke } = newReader();
       let reads = 0;
@@ -358,7 +358,7 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
     },
   );
 
-  test('when an API key is revoked, a waiting streamed list ends, and the gateway does not read the next part of the list', async () => {
+  test('when an API key is revoked while a streamed list waits for a concurrency slot, the gateway ends the response, and does not read the next part of the list', async () => {
     const { reader, revoke } = newReader();
     const context = reader as unknown as Context;
     let endPart = () => {};
@@ -381,8 +381,8 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
         .catch(() => 'broken off');
     const texts = Promise.all([textOf(), textOf()]);
     await expect.poll(() => parts).toBe(1);
-    // While the gateway reads the next part of the first list, the second list of the same API key waits for a
-    // concurrency slot.
+    // While the gateway reads the next part of the first streamed list, the second streamed list of the same API key
+    // waits for a concurrency slot.
     await yieldToEventLoop();
     revoke();
     endPart();

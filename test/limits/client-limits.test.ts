@@ -7,15 +7,15 @@ import { createStructureCheck } from '../../src/http/bodies/json.ts';
 import { serve, sharedTestGateway } from '../support/harness.ts';
 
 // The command line and the console are clients of the gateway, so their code may not import the limits from the code of
-// the gateway (.dependency-cruiser.js). The tests in this file compare the limits of these clients with the limits of
-// the gateway.
+// the gateway (.dependency-cruiser.js). The tests in this file compare the limits in the code of the command line and
+// the console with the limits of the gateway.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
 /**
- * Finds the largest number for which the function `accepts` returns true. `accepts` must also return true for all
- * smaller numbers.
+ * Finds the largest number for which the function `accepts` returns true. If `accepts` returns true for a number, it
+ * must also return true for every number below it.
  */
 function largestAccepted(accepts: (number: number) => boolean): number {
   let [accepted, refused] = [0, 1_000_000];
@@ -30,7 +30,7 @@ function largestAccepted(accepts: (number: number) => boolean): number {
 /** Whether the structure of a JSON value is within the limits of the gateway. */
 const isBounded = (value: unknown) => createStructureCheck()(JSON.stringify(value)) === undefined;
 
-/** Whether all these rows are so small that the command line sends them in one request. */
+/** Whether the given rows are small enough for one request of the command line. */
 function fitInRequest(rows: readonly unknown[]): boolean {
   const size = createRequestSize();
   return rows.every((row) => size.add(row));

@@ -106,7 +106,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(allowed).toMatchObject({ allowed: true, hour: { used: 5 }, burst: { used: 5 } });
   });
 
-  test('the rate limiter refunds the paid point of a refused request only once, and never refunds the point of another request', async () => {
+  test('when the rate limiter refuses a request, it refunds the point of this request only once, and never refunds a point of another request', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     const own = await limiter.take(subject, 1);
@@ -280,7 +280,8 @@ describe('requests that cost several rate limit points', () => {
 
   /**
    * Charges the rate limit points of a request in two steps, as the gateway does. In the first step, the rate limiter
-   * charges one point for the request. The second step replaces this point with all points of the request.
+   * charges one point for the request. In the second step, the rate limiter replaces this one point with all points
+   * that the request costs.
    */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
@@ -307,7 +308,7 @@ describe('requests that cost several rate limit points', () => {
     },
   );
 
-  test('when the rate limiter has refunded the paid point of a refused request, a request that costs one point succeeds at once', async () => {
+  test('when the rate limiter has refunded the point that a refused request had used, a request that costs one point succeeds at once', async () => {
     const limiter = newLimiter();
     const subject = newSubject(5, 5);
     await limiter.consumeWhole(subject, 4, undefined);
@@ -355,7 +356,7 @@ describe('refusals that the rate limiter remembers', () => {
 });
 
 describe.runIf(redisUrl)('rate limits in Redis', () => {
-  test('two rate limiters that share one Redis together allow exactly as many requests as the rate limit, and refused requests cost no points', async () => {
+  test('two rate limiters that share one Redis server together allow exactly as many requests as the rate limit allows, and refused requests cost no points', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 100);
     const begun = await Promise.all(Array.from({ length: 60 }, () => first.take(subject, 1)));
@@ -367,8 +368,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
       hour: { used: allowed * 3 },
       burst: { used: allowed * 3 },
     });
-    // A limit of 100 points allows 33 requests of three points each. If refused requests cost points, the limit would
-    // allow fewer than 33 requests.
+    // A limit of 100 points allows 33 requests of three points each. If refused requests cost points, the limit of 100
+    // points would allow fewer than 33 of these requests.
     expect(allowed).toBe(33);
   });
 
@@ -383,7 +384,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('when 100,000 used points leave their rate limit window at the same time, the rate limit script calls Redis at most 100 times', async () => {
+  test('when 100,000 used rate limit points leave the rate limit window at the same time, the rate limit script calls Redis at most 100 times', async () => {
     const { url } = await startRedis();
     const redis = newRedisClient(url);
     await once(redis, 'ready');
@@ -466,7 +467,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(await limiter.consume({ ...subject, hourlyLimit: 2 })).toMatchObject({ allowed: true });
   });
 
-  test('while Redis is unreachable, no request fails, and each process counts the used points in its own memory', async () => {
+  test('while Redis is unreachable, no request fails, and each process counts the used rate limit points in its own memory', async () => {
     const server = await startRedis();
     const redis = newRedisClient(server.url, { commandTimeout: 150 });
     await once(redis, 'ready');

@@ -233,8 +233,8 @@ test('when a value is too long for an error message, the gateway does not serial
 test('when a JSON string is too long, the gateway stops reading the string at the maximum length', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
-    // JavaScript stores a repeated string in pieces. `charCodeAt` makes JavaScript join these pieces before the test
-    // measures the time.
+    // `repeat` returns a string that JavaScript stores in several pieces. `charCodeAt` makes JavaScript join the pieces
+    // of the string before the test measures the time.
     text.charCodeAt(0);
     const startedAt = performance.now();
     expect(createStructureCheck()(text)).toMatch(/text of more than/);
@@ -278,7 +278,7 @@ describe('cost of fields that read the database for each row or item', () => {
     expect(await points('entry { id location { name } }', 1000)).toBe(3);
   });
 
-  test('when an import costs too much, the gateway refuses the import and stores no row', async () => {
+  test('when the cost of an import is higher than the maximum cost, the gateway refuses the import and stores no row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: 5000 }, () => newEntry());
     const query = importing('entry { location { name } }').replace(', dryRun: true', '');
@@ -342,7 +342,7 @@ describe('GraphQL requests that select a list or a page several times', () => {
     expect(await statementsFor(28)).toBe(await statementsFor(1));
   });
 
-  test('when one request selects several lists, the result of each selection contains the items of the selected list', async () => {
+  test('when one request selects several lists, each list in the response contains its own items', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
     const { body } = await gateway.graph(
@@ -435,7 +435,7 @@ test('the gateway refuses a GraphQL variable whose name has a special meaning in
   }
 });
 
-test('GraphQL refuses null as the value of a variable that has a default value, if an argument that requires a value uses this variable', async () => {
+test('GraphQL refuses null for a variable that has a default value, if a required argument uses this variable', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
   for (let time = 0; time < 4; time += 1) {

@@ -234,7 +234,8 @@ describe('concurrent requests whose bodies are incomplete', async () => {
       bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
     );
     // The API key `busy.key` already sends as many requests as it may send at the same time, and each of these requests
-    // waits for the end of its body. A request of another API key must succeed at once.
+    // waits for the end of its body. While the requests of the API key `busy.key` wait, a request with another API key
+    // must succeed at once.
     expect(await readWith(other.key)).toBe(200);
     let waited: number | undefined;
     void readWith(busy.key).then((status) => (waited = status));

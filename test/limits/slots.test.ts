@@ -68,7 +68,7 @@ test('a failed task frees its slot, so that the next waiting task starts', async
   expect(await slots.run('a', () => Promise.resolve('done'))).toBe('done');
 });
 
-test('after 2 s, a slow task frees its slot for other owners (such as API keys), but not for tasks of its own owner', async () => {
+test('after 2 s, a slow task frees its slot for tasks of other owners (such as API keys), but not for tasks of its own owner', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { begun, run, end } = startTasks(1, shortLimits.holdMs);
@@ -165,7 +165,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
     expect(started).toEqual(['first', 'exempt', 'late']);
   });
 
-  test('when the only waiting task of an owner (such as an API key) has been refused, a new task of the owner starts at once', async () => {
+  test('after the gateway has refused the only waiting task of an owner (such as an API key), a new task of this owner starts without waiting', async () => {
     const slots = slotsWithShortWaits(1);
     const end = deferred();
     const first = slots.run('a', () => end.promise);

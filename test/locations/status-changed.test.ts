@@ -16,7 +16,7 @@ type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>
 /**
  * Waits until the event stream sends a status with the given number of vehicles inside. When the gateway may have
  * missed a change, the gateway sends the current status again, even if the status is unchanged. The function therefore
- * skips each status whose number of vehicles inside is not `occupied`.
+ * skips each status in which the number of vehicles inside differs from the parameter `occupied`.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {
@@ -128,8 +128,9 @@ describe('the subscription locationStatusChanged', () => {
           variables: { id: body.data.viewer.id, at: new Date(Date.now() + 1000).toISOString() },
         },
       );
-    // On a busy machine, the new expiry time of the API key can already be in the past when the request reaches the
-    // gateway. If the new expiry time is in the past, the gateway refuses the request.
+    // The test sets the expiry time of the API key to one second in the future. On a busy machine, this time can
+    // already be in the past when the request reaches the gateway. If the new expiry time is in the past, the gateway
+    // refuses the request.
     await expect.poll(async () => (await expireSoon()).body.errors).toBeUndefined();
     await expect.poll(async () => (await gateway.rest('GET', '/health', { key })).status).toBe(401);
     await drive(other, locationId);

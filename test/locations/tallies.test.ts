@@ -11,9 +11,9 @@ const { sql } = gateway.database;
 const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name: '', text }, values);
 
 /**
- * Returns the number of whitelist entries and the number of open parking sessions of a location. The function reads the
- * two numbers from the table `LocationTally`, and also counts the whitelist entries and the open sessions. One SQL
- * statement reads the table and counts the rows, so that all numbers come from the same database snapshot.
+ * Returns the number of whitelist entries and the number of open parking sessions of a location. The function reads
+ * both numbers from the table `LocationTally`, and also counts the rows of whitelist entries and open parking sessions.
+ * One SQL statement reads the table and counts the rows, so that all numbers come from the same database snapshot.
  */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(
@@ -158,7 +158,7 @@ test('when a location has many rows in the table LocationTally, the gateway merg
 });
 
 test.runIf(testServerUrl)(
-  'when two transactions merge the LocationTally rows of a location at the same time, neither transaction waits, and the totals stay exact',
+  'when two transactions merge the counter rows of a location (LocationTally) at the same time, neither transaction waits, and the totals of the location stay exact',
   async () => {
     const { locationId, key } = await gateway.newTenant();
     const fold = 'SELECT 1 FROM fold_location_tally($1)';

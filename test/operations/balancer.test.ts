@@ -44,7 +44,7 @@ test.runIf(hasHaproxy && userInfo().uid === 0)(
 );
 
 test.runIf(hasHaproxy)(
-  'HAProxy logs the path and the status of each request, but not the query and the API key',
+  'HAProxy logs the path and the status of each request, but neither the query string nor the API key',
   async () => {
     const balancer = await startBalancer();
     const { key, locationId } = await gateway.newTenant();

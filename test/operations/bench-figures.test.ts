@@ -57,7 +57,7 @@ describe('goals of a benchmark', () => {
 describe('number of pairs of runs that a benchmark measures', () => {
   /**
    * Runs a benchmark, and returns how many pairs of runs the benchmark measured. For each goal of the benchmark,
-   * `decidedAt` contains the number of pairs after which the verdict (met or missed) is clear.
+   * `decidedAt` contains the number of pairs of runs after which the verdict (met or missed) is clear.
    */
   async function pairsOf(range: { least: number; most: number }, ...decidedAt: number[]): Promise<number> {
     let pairs = 0;
@@ -104,10 +104,10 @@ describe('number of pairs of runs that a benchmark measures', () => {
       },
       figures,
     );
-    // The goal of the benchmark is a ratio of at least 1. One measured ratio meets the goal (1.1), and all other
-    // measured ratios miss the goal (0.9). After six measured ratios, the confidence interval contains 0.9 and 1.1, so
-    // the benchmark cannot decide whether it meets its goal. After 12 measured ratios, all values in the confidence
-    // interval are below 1, so the benchmark misses its goal.
+    // The goal of the benchmark is that its measured ratio is at least 1. One measured ratio meets the goal (1.1), and
+    // all other measured ratios miss the goal (0.9). After six measured ratios, the confidence interval contains 0.9
+    // and 1.1, so the benchmark cannot decide whether it meets its goal. After 12 measured ratios, all values in the
+    // confidence interval are below 1, so the benchmark misses its goal.
     expect([ratios.length, verdictOf(figures()[0]!)]).toEqual([12, 'missed']);
   });
 });

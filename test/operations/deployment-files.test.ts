@@ -6,7 +6,7 @@ import { projectFolder } from '../support/documentation.ts';
 
 const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8');
 
-/** Searches a file of the project with a regular expression, and returns the whole number in the capture group. */
+/** Searches a file of the project with a regular expression, and returns the integer that the capture group matched. */
 function numberIn(path: string, pattern: RegExp): number {
   const [, digits] = pattern.exec(read(path)) ?? [];
   expect(digits, `${pattern.source} in ${path}`).toBeDefined();

@@ -4,7 +4,7 @@ import { startLoad } from '../faults/support/load.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { freePort } from '../support/system-servers.ts';
 
-test('the fault tests record the outcome of a parking event as unknown when the gateway first refuses the connection and later answers with status 500', async () => {
+test('the fault tests record the outcome of a parking event request as unknown when the gateway first refuses the connection and later answers with status 500', async () => {
   const port = await freePort();
   const access = { locationId: 'location', key: 'key', limitedKey: 'limited key' };
   const load = startLoad(

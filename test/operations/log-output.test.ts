@@ -22,7 +22,7 @@ const scriptArguments = (script: string): string[] => {
   return ['--import', 'tsx', '-e', program];
 };
 
-/** A number of log lines (1 KiB each) whose total size is twice the memory limit for unwritten log lines. */
+/** The number of log lines (1 KiB each) whose total size is twice the memory limit for unwritten log lines. */
 const tooManyLines = (2 * maxUnwrittenCharacters) / 1024;
 
 describe('writing of log lines', () => {

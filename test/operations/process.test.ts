@@ -130,7 +130,7 @@ describe.runIf(!testServerUrl)('a gateway with its embedded database', () => {
   });
 
   // After a stop signal, the gateway stops within 11.5 s. On a machine that is ten times slower than usual, creating
-  // the demo data can take longer.
+  // the demo data can take longer than 11.5 s.
   test(
     'a gateway that is stopped while it creates demo data still writes its file of API keys, and exits cleanly',
     { retry: 2 },

@@ -45,9 +45,9 @@ async function openAsBefore() {
 }
 
 /**
- * Returns the number of requests of an API key for each hour. In the returned object, `records` contains the numbers
- * from the usage records, and `totals` contains the numbers from the usage totals. For each hour, the usage records and
- * the usage totals must give the same number.
+ * Returns the number of requests of an API key for each hour. In the returned object, `records` contains the numbers of
+ * requests according to the usage records, and `totals` contains the numbers according to the usage totals. For each
+ * hour, the usage records and the usage totals must give the same number of requests.
  */
 async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKeyId: string) {
   const ask = (text: string) => sql.query<{ hour: Date; requests: number }>({ name: '', text }, [apiKeyId]);
@@ -103,9 +103,9 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // A gateway can write a usage record some seconds after the request. The test writes a new usage record
-        // together with a usage record that is 5 s old, as a gateway does that writes late. When a write fails, the
-        // test repeats the write, as a gateway does.
+        // A gateway can write a usage record some seconds after the request. The test writes each new usage record
+        // together with a usage record that is 5 s old, because gateways also write some usage records late. When a
+        // write fails, the test repeats the write, as a gateway does.
         const times = [new Date(), new Date(Date.now() - 5_000)];
         await expect
           .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })

@@ -20,7 +20,8 @@ const recordAll = (ids: string[]) =>
  */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
 /**
- * Returns one array for each SQL statement that the usage recorder sent: the request ids of its usage records.
+ * Returns one array for each SQL statement that the usage recorder sent: the request ids of the usage records in this
+ * statement.
  */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);
 

@@ -78,9 +78,9 @@ describe('the end of a stream in the console', () => {
   const rejectedWith = (status: number, code: string) => new Response(refusalOf(code), { status });
 
   /**
-   * Opens a subscription of the console; its first request gets the given response. Each later request of the
-   * subscription gets a stream that stays open. The subscription does not wait between its requests, because the test
-   * immediately reports that the network is available again.
+   * Opens a subscription of the console; the first request of this subscription gets the given response. Each later
+   * request of the subscription gets a stream that stays open. The subscription does not wait between its requests,
+   * because the test immediately reports that the network is available again.
    */
   function subscribeAfter(first: Response) {
     const responses = [first];
@@ -217,7 +217,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     const { key } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key, place: 'key' });
     // In the page, the test replaces the function `setTimeout` with a different function. This function records the
-    // length of each pause, and skips the pause.
+    // length of each pause, and does not wait.
     await page.evaluate(() => {
       const wait = setTimeout;
       const pauses: number[] = [];

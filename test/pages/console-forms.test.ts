@@ -32,7 +32,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     return () => browser.close();
   });
 
-  test('the quota form can be saved only after it has received the stored quota', async () => {
+  test('the user can save the quota form only after the form has received the stored quota', async () => {
     const { key, locationId, setQuota, stored } = await newQuota();
     await setQuota(3, 'REPORT');
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
@@ -116,7 +116,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await stored()).toMatchObject({ inside: 6, enforcement: 'HARD' });
   });
 
-  test('the quota form keeps the edited fields when it cannot read the stored quota again', async () => {
+  test('when the quota form cannot read the stored quota again, it keeps the fields that the user has edited', async () => {
     const { key, locationId, setQuota, stored } = await newQuota();
     await setQuota(3, 'REPORT');
     const place = `whitelist/${locationId}`;
@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await stored()).toMatchObject({ inside: 4, enforcement: 'REPORT' });
   });
 
-  test('the form of an API key sends only the fields that the user changed, and can be saved only when it contains both rate limits', async () => {
+  test('the form of an API key sends only the fields that the user changed, and the user can save the form only when it contains both rate limits', async () => {
     const { key, companyId } = await gateway.newTenant();
     await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'], hourlyLimit: 900 });
     const where = { companies: { some: { id: companyId } }, hourlyLimit: 900 };

@@ -174,8 +174,8 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
   });
 
   /**
-   * Starts the import of one row in the import dialog, and lets the function `answer` handle the request of the page.
-   * The import then stops.
+   * Starts an import of one row in the import dialog. The function `answer` handles the import request that the page
+   * sends. The import then stops.
    */
   async function stopImport(page: Page, answer: (route: Route) => Promise<void>): Promise<void> {
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor();

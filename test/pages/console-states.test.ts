@@ -18,7 +18,8 @@ const { prisma } = gateway.database;
 
 /**
  * Returns how many points of its hourly rate limit an API key has used. To read the number of used points, the function
- * sends a request that costs one point. The result does not include the point that this function itself uses.
+ * sends a request that costs one point. The result does not include the rate limit point that the call of this function
+ * costs.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });

@@ -8,7 +8,10 @@ import { sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Creates a promise and a function that resolves the promise. A test uses the promise to delay a response. */
+/**
+ * Creates a promise and a function that resolves the promise. With this promise, a test delays a response until the
+ * test resolves the promise.
+ */
 function newGate() {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => {

@@ -119,7 +119,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('heading', { name: 'May enter' }).waitFor();
   });
 
-  test('a link from the console to the explorer has at most 6,000 characters, even for a very long camera text', async () => {
+  test('a link from the console to the explorer has at most 6,000 characters, even if the user enters a very long plate text', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `why/${locationId}` });
     const parametersOfLink = async () => {

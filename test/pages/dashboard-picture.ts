@@ -128,7 +128,7 @@ const newEntry = () => ({
 
 const subscription =
   'subscription ($locationId: ID!) { locationStatusChanged(locationId: $locationId) { occupied } }';
-/** Three subscriptions that stay open until the script has taken the picture. */
+/** Three GraphQL subscriptions, which stay open until the script has taken the picture of the dashboard. */
 const streams = await Promise.all(
   Array.from({ length: 3 }, () =>
     fetch(`${gateway.url}/graphql`, {
@@ -146,7 +146,8 @@ async function rest(path: string, secret = key): Promise<void> {
 
 /**
  * The kinds of requests that the script sends at random. For each request, the script chooses a random number between 0
- * and 1. The script sends the first kind of request whose value `upTo` is at least as large as this random number.
+ * and 1. The script then sends the request of the first list item whose number `upTo` is not less than the random
+ * number.
  */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [
   [0.6, () => graph(mayEnter, { locationId, plate }, key)],

@@ -290,8 +290,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const values = { locationId: 'linked', plate: examplePlate };
     const variables = JSON.stringify(values);
     // The test opens an address that contains the variables before the query, but the explorer writes the query before
-    // the variables. As soon as the query comes first in the address, the test knows that the explorer has written the
-    // address.
+    // the variables. As soon as the address contains the query before the variables, the test knows that the explorer
+    // has written the address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');

@@ -28,8 +28,8 @@ interface Reading {
 const recorded = `id eventId kind plateNumber occurredAt decision listed createdAt updatedAt entry { id }`;
 
 /**
- * Records a parking event. Returns the event, or the `extensions` of the GraphQL error if the gateway refuses the
- * event.
+ * Records a parking event. Returns the recorded parking event, or the `extensions` of the GraphQL error if the gateway
+ * refuses the event.
  */
 async function record(key: string, locationId: string, reading: Reading) {
   const { body } = await gateway.graph(

@@ -50,7 +50,7 @@ function addLocation(capacity: number | null) {
 
 type Location = ReturnType<typeof addLocation>;
 
-/** Adds a parking event in the format of the release before the migration, and returns the id of the event. */
+/** Adds a parking event in the format that the release before the migration used, and returns the id of the event. */
 function addEvent(
   { id: locationId, entries }: Location,
   eventId: string,

@@ -145,7 +145,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('only the call of setInside or adjustOccupancy with the latest time determines the occupancy adjustment of a location', async () => {
+  test('of all calls of setInside and adjustOccupancy, only the call with the latest time determines the occupancy adjustment of a location', async () => {
     const { locationId, see, adjust, setInside, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await adjust(locationId, 9, hour(5));
@@ -245,7 +245,7 @@ test('an API key can call setInside and adjustOccupancy only with the permission
   expect(await actionsAt(gateway, locationId)).toEqual([]);
 });
 
-/** Similar plates that cameras confuse with each other, and a similar plate of another plate type. */
+/** Plates that cameras confuse with each other; the last plate in the list has another plate type. */
 const confusable = ['DXB/B/10', 'DXB/8/10', 'DXB/S8/10', 'DXB/5B/10', 'DXB/58/10', 'SHJ/8/10'];
 const anyHour = fc.integer({ min: 0, max: 12 });
 
@@ -311,7 +311,7 @@ describe('the occupancy that the gateway calculates from parking events and occu
     );
   });
 
-  /** Maps each plate to a camera text that matches this plate and no other plate. */
+  /** Maps each plate to a plate text from a camera; the text matches this plate and no other plate. */
   const textOf: Record<string, string> = {
     'DXB/B/10': 'b 10',
     'DXB/8/10': '8-10',
@@ -334,8 +334,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
     { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
   );
   /**
-   * Returns the description of a parking session, with the slashes and `DXB` removed from its plate. The plate in the
-   * returned text has the same form as the text that a camera reads from this plate.
+   * Returns the description of a parking session; the description contains the plate without slashes and without `DXB`.
+   * The plate in the returned text has the same form as the text that a camera reads from this plate.
    */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
@@ -361,8 +361,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
             const listed = new Map<string, string>();
             for (const item of items) {
               // The test records the same parking events and occupancy counts at two locations. The whitelist of the
-              // first location is empty. At the second location, the parking events and occupancy counts arrive in
-              // another order, and the test changes the whitelist between the arrivals.
+              // first location is empty. At the second location, the parking events and occupancy counts arrive in a
+              // different order than at the first location, and the test changes the whitelist between the arrivals.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

@@ -18,8 +18,8 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
 /**
- * Lists the prepared statements of the database connection that runs this SQL statement. If PostgreSQL prepares the SQL
- * statement `namedStatements` itself, the list also contains its name.
+ * Lists the prepared statements of the database connection that runs this SQL statement. If PostgreSQL has prepared the
+ * SQL statement `namedStatements` itself, the list of prepared statements also contains the name of this statement.
  */
 const namedStatements = { name: 'named', text: 'SELECT name FROM pg_prepared_statements' };
 
@@ -104,7 +104,8 @@ describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', 
     expect((await enter(gateway, other)).errors).toBeUndefined();
     expect((await decide(gateway, other)).data.plateAccess.reason).toBe('NOT_LISTED');
     expect((await decide(gateway, held)).data.plateAccess.reason).toBe('NOT_LISTED');
-    // The waiting requests succeed, because the row of the location is unlocked before their lock timeout of 8 s ends.
+    // The requests that wait for the locked row succeed, because the row is unlocked before their lock timeout of 8 s
+    // ends.
     expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
   });
 

@@ -10,8 +10,8 @@ const megabyte = 1024 * 1024;
 
 /**
  * Runs a script in a new process. The script opens an embedded database, and then removes the folder of its write-ahead
- * log. PostgreSQL therefore cannot create the next file of its write-ahead log. PostgreSQL reports this failure with
- * the severity PANIC, which it also reports when the disk is full.
+ * log. PostgreSQL therefore cannot create the next file of its write-ahead log. PostgreSQL then reports an error
+ * with the severity PANIC, as it does when the disk is full.
  */
 async function runWithoutLogFolder(script: string) {
   const { dataDir, drop } = await createEmbeddedDatabase(false);

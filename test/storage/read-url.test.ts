@@ -19,8 +19,8 @@ test('DATABASE_READ_URL is accepted only together with the URL of the primary da
 });
 
 describe.runIf(testServerUrl)('queries that the gateway sends to the standby in DATABASE_READ_URL', () => {
-  // Instead of a real standby, the test uses an empty second database. Because the second database is empty, all rows
-  // in a response come from the primary database.
+  // Instead of a real standby server, the test uses a second database, which is empty. Because the second database is
+  // empty, all rows in a response come from the primary database.
   async function openOverTwo() {
     const other = await createScratchDatabase();
     const proxy = await startProxy(other.databaseUrl!);
@@ -36,7 +36,7 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
     auditLog(first: 1) { totalCount edges { node { action } } }
     apiKey(id: $key) { id usage(from: $from, to: $to) { requests } deprecations { operation } } }`;
 
-  test('the gateway reads API key usage and the audit log from the standby, and other data from the primary', async () => {
+  test('the gateway reads API key usage and the audit log from the standby database, and other data from the primary database', async () => {
     const { gateway, proxy } = await openOverTwo();
     const { key, locationId, companyId } = await gateway.newTenant();
     const { body } = await gateway.graph('{ viewer { id } }', { key });
@@ -65,7 +65,7 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
     expect((await read()).errors).toBeUndefined();
   });
 
-  test('when the standby no longer answers, the gateway can close its database connections although a query on the standby is still running', async () => {
+  test('when the standby database no longer answers, the gateway can close its database connections although a query on the standby is still running', async () => {
     const [scratch, other] = await Promise.all([createScratchDatabase(), createScratchDatabase()]);
     const proxy = await startProxy(other.databaseUrl!);
     onTestFinished(async () => {
@@ -90,14 +90,14 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
 describe('a read from the standby', () => {
   const primary = {} as Connections;
 
-  test('when the standby no longer answers probes, a query that waits for the standby runs on the primary database instead', async () => {
+  test('when the standby database no longer answers health probes, a query that waits for the standby runs on the primary database instead', async () => {
     const standby = { probe: () => Promise.reject(new Error('no answer')) } as unknown as Standby;
     const readHistory = createHistoryReads(standby, log);
     const read = async (from: Connections) => (from === standby ? new Promise(() => undefined) : 'primary');
     expect(await readHistory(read, primary)).toBe('primary');
   });
 
-  test('the gateway keeps a slow query on the standby as long as the standby answers probes', async () => {
+  test('the gateway lets a slow query run on the standby database as long as the standby answers health probes', async () => {
     const probes = new EventEmitter();
     const standby = { probe: async () => probes.emit('probe') } as unknown as Standby;
     const readHistory = createHistoryReads(standby, log);

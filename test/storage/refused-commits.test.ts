@@ -23,8 +23,8 @@ import { surfaceNames, surfaces } from '../support/surfaces.ts';
 const refusedName = 'Refused';
 
 /**
- * Adds a trigger and a unique constraint to the table `Company`. The database checks the trigger and the constraint
- * only when a transaction commits. The trigger refuses each company with the name `refusedName`.
+ * Adds a trigger and a unique constraint to the table `Company`. The database runs the trigger and checks the
+ * constraint only when a transaction commits. The trigger refuses each company with the name `refusedName`.
  */
 async function refuseCommits({ prisma }: Connections): Promise<void> {
   await prisma.$executeRawUnsafe(`

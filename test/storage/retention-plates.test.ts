@@ -31,9 +31,9 @@ async function newActivity() {
 type Activity = Awaited<ReturnType<typeof newActivity>>;
 
 /**
- * Each function records the departure of the vehicle `left`: with an exit event, with a new entry event and an exit
- * event, or with a later occupancy count. Before the call, the test has recorded an occupancy count from 60 days ago,
- * which contains the vehicles `inside` and `left`.
+ * Each function records in a different way that the vehicle `left` has left the location: with an exit event, with a
+ * new entry event and an exit event, or with a later occupancy count. Before the call, the test has recorded an
+ * occupancy count from 60 days ago, which contains the vehicles `inside` and `left`.
  */
 const departures: Record<string, (activity: Activity) => Promise<unknown>> = {
   'an exit': ({ see, locationId }) => see(locationId, exitOf(left, 59)),
@@ -73,7 +73,7 @@ describe.each(Object.keys(departures))(
   },
 );
 
-test('when the gateway removes the expired events of a vehicle that left after an occupancy count, the vehicle does not count as inside again', async () => {
+test('a vehicle that left after an occupancy count does not count as inside again when the gateway removes the expired events of this vehicle', async () => {
   const { locationId, see, setInside, change, sessions } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));
@@ -84,7 +84,7 @@ test('when the gateway removes the expired events of a vehicle that left after a
   expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
 });
 
-test('after the gateway has removed the expired exit events of vehicles, setting a maximum stay adds no audit record of a missed exit of these vehicles', async () => {
+test('if a client sets a maximum stay after the gateway has removed the expired exit events of vehicles, no audit record says that the exits of these vehicles were missed', async () => {
   const { locationId, see, setInside, change, status } = await newActivity();
   await setInside(locationId, [inside, left], daysAgo(60));
   await see(locationId, exitOf(inside, 50), exitOf(left, 50));

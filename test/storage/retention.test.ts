@@ -26,8 +26,8 @@ const open = (over = sql) =>
   });
 
 /**
- * Inserts all usage records with one SQL statement. Separate inserts with Prisma would take seconds on a busy machine,
- * and the transaction of the inserts would time out.
+ * Inserts all usage records with one SQL statement. If the test inserted each usage record separately with Prisma, the
+ * inserts would take seconds on a busy machine, and their transaction would time out.
  */
 async function addUsage(count: number, createdAt: Date) {
   const operation = newId();
@@ -38,8 +38,8 @@ async function addUsage(count: number, createdAt: Date) {
 }
 
 /**
- * Records parking events at a new location. Each argument contains the plate number, the kind and the age in days of
- * one parking event.
+ * Records parking events at a new location. Each argument describes one parking event: its plate number, its kind, and
+ * its age in days.
  */
 async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
   const { key, locationId } = await gateway.newTenant();
@@ -213,9 +213,9 @@ describe('removal of expired database records', () => {
         const { key, locationId } = await gateway.newTenant();
         const { adjust, see, setInside, status } = openActivity(gateway, key);
         if (begin === 'events') await see(locationId, ...inside.map((plate) => entry(plate, 70)));
-        // Each of these occupancy counts contains one vehicle more than the occupancy count before it. Each vehicle's
-        // parking session therefore starts with a different occupancy count, and these occupancy counts expire at
-        // different times.
+        // The test sets several occupancy counts, and each count contains one vehicle more than the count before it.
+        // Each vehicle's parking session therefore starts with a different occupancy count, and these occupancy counts
+        // expire at different times.
         else
           for (const index of inside.keys())
             await setInside(locationId, inside.toReversed().slice(0, index + 1), daysAgo(70 - index));
@@ -233,7 +233,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('after the parking sessions of all counted vehicles have expired, the occupancy history and the location status show no vehicle inside', async () => {
+  test('after the parking sessions of all vehicles of an occupancy count have expired, the occupancy history and the location status show no vehicle inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status, ask } = openActivity(gateway, key);
     const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
@@ -363,10 +363,10 @@ describe('removal of expired database records', () => {
       expect(await statementsWithout(name)).toEqual(all);
   });
 
-  test('when the retention job is closed during an SQL statement, the job sends no further statement', async () => {
+  test('when the retention job is closed during an SQL statement, the job sends no more SQL statements', async () => {
     /**
      * Runs a retention job, and returns the names of the SQL statements that the job has sent. If `last` is the name of
-     * an SQL statement, the function closes the job while this statement is running.
+     * an SQL statement, the function closes the retention job while this statement is running.
      */
     async function statementsUntil(last?: string): Promise<string[]> {
       const sent: string[] = [];

@@ -20,7 +20,8 @@ test('on the embedded database, a query for a gate decision runs between two SQL
     for (let part = 0; part < 20; part += 1) await others.query(`part ${part}`);
   })();
   const gate = (async () => {
-    // As in the gateway, the event loop runs several iterations before the query for the gate decision starts.
+    // In this test, as in the gateway, the event loop runs several iterations before the query for the gate decision
+    // starts.
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     await gates.query('gate');
   })();
@@ -78,8 +79,8 @@ describe('transactions on the embedded database', async () => {
   };
 
   /**
-   * Runs a transaction of two SQL statements. Between these two SQL statements, the function sends a query that is not
-   * part of the transaction.
+   * Runs a transaction of two SQL statements. Between the two SQL statements of this transaction, the function sends a
+   * query that is not part of the transaction.
    */
   async function interrupt(client: Pick<PGlite, 'transaction'>, question: () => Promise<unknown>) {
     await pglite.exec('DELETE FROM numbers');

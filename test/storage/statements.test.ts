@@ -211,7 +211,7 @@ describe('hand-written SQL statements', () => {
     }
   });
 
-  test('for the same plate, the SQL statement finds the same whitelist entry as a Prisma query; for an unknown location, the SQL statement reports this', async () => {
+  test('for a plate, the hand-written SQL statement finds the same whitelist entry as a Prisma query, and it reports an unknown location', async () => {
     const [locationId = ''] = await newWhitelists();
     const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId, validUntil: null } });
     const { plateType, plateCode, plateNumber } = entry;

@@ -8,8 +8,8 @@ import { testServerUrl } from '../support/scratch-database.ts';
  */
 const runsUntilStored = 8;
 /**
- * The number of requests that the test sends after these first requests. The test counts the query plans that
- * PostgreSQL makes during them.
+ * The number of requests that the test sends after the first `runsUntilStored` requests. During these `measuredRuns`
+ * requests, the test counts the query plans that PostgreSQL makes.
  */
 const measuredRuns = 5;
 

@@ -2,9 +2,10 @@ import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * The paths of Chromium on Debian, other Linux systems and macOS. The tests start the program at the first of these
- * paths that exists. If the environment variable CHROMIUM_PATH contains a path, the tests use this path first. The
- * headless shell of Chromium comes before the complete browsers, because it needs only half of their CPU time.
+ * The paths of Chromium on Debian, other Linux systems and macOS. The tests start the browser at the first of these
+ * paths that exists on the machine. If the environment variable CHROMIUM_PATH contains a path, the tests try this path
+ * first. In this list of paths, the headless shell of Chromium comes before the complete browsers, because it needs
+ * only half of their CPU time.
  */
 const knownPaths = [
   process.env.CHROMIUM_PATH,

@@ -37,8 +37,8 @@ export function openCommandLine(url: string) {
   let files = 0;
 
   /**
-   * Runs a command with the given standard input. If `columns` is given, the command runs on a terminal with this
-   * number of columns.
+   * Runs a command with the given standard input. If `columns` is given, the command writes to a simulated terminal
+   * with this number of columns.
    */
   async function run(
     { input, columns }: { input: string | AsyncIterable<string>; columns?: number },

@@ -19,8 +19,8 @@ export interface Page {
 export interface FencedBlock {
   language: string;
   /**
-   * The words after the language in the first line of a Markdown code block. A block of commands has the word `run`
-   * when a test runs the commands, and otherwise the word `manual`.
+   * The words after the language in the first line of a Markdown code block. A code block with commands is labelled
+   * `run` if a test runs the commands, and `manual` if no test runs them.
    */
   words: string[];
   text: string;

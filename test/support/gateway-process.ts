@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * The Node options for a process that runs only for a short time in a test. The option `--liftoff-only` switches off
- * the optimizing compiler for WebAssembly. The optimizing compiler would compile the code of the embedded database,
- * which takes half of the CPU time of a process that runs only for seconds.
+ * the optimizing compiler for WebAssembly. In a process that runs only for seconds, the optimizing compiler would use
+ * half of the CPU time to compile the code of the embedded database.
  */
 export const shortProcessOptions = ['--liftoff-only'];
 

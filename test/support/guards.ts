@@ -22,14 +22,14 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
 export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return; // The given child process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // When the child process has ended, its guard process must also end. A guard that still runs could later kill another
-  // process that has got the same process id.
+  // When the child process has ended, its guard process must also end. A guard process that still runs after its child
+  // process has ended could later kill another process with the same process id.
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 
 /**
- * Starts a guard process. When the test process ends, the guard kills every process whose working directory is in the
- * given folder, and then removes the folder.
+ * Starts a guard process. When the test process ends, the guard process kills every process whose working directory is
+ * in the given folder, and then removes the folder.
  */
 export function removeWithThisProcess(folder: string): void {
   const script = `

@@ -25,7 +25,10 @@ export const haproxyFiles = ['global.cfg', 'haproxy.cfg', 'gateways.cfg'] as con
 const documented = (name: (typeof haproxyFiles)[number]) =>
   new URL(`../../docs/scaling/${name}`, import.meta.url);
 
-/** Returns the warnings and errors of HAProxy about the documented configuration, or an empty text. */
+/**
+ * Checks the HAProxy configuration from docs/scaling. Returns the warnings and errors of HAProxy about this
+ * configuration, or an empty text.
+ */
 export function haproxyComplaints(): string {
   const files = haproxyFiles.flatMap((name) => ['-f', fileURLToPath(documented(name))]);
   const { status, stderr } = spawnSync(haproxy, ['-c', ...files], { encoding: 'utf8' });
@@ -49,7 +52,7 @@ export interface Balancer {
   remove(): Promise<void>;
 }
 
-/** Replaces a text in the documented configuration of HAProxy. */
+/** Replaces a text in the HAProxy configuration from docs/scaling. */
 function put(configuration: string, place: string, value: string): string {
   if (!configuration.includes(place)) throw new Error(`docs/scaling no longer contains ${place}`);
   return configuration.replaceAll(place, value);

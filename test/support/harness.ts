@@ -112,7 +112,8 @@ interface TestDatabase {
 
 /**
  * Opens a gateway with a new database for one test file, and closes the gateway after the last test. A test file needs
- * its own gateway if the gateway needs other environment variables, or if the tests read data of several companies.
+ * its own gateway, and not the shared gateway, if it needs other environment variables, or if its tests read data of
+ * several companies.
  * @param env environment variables of the gateway
  */
 export async function openTestGateway(

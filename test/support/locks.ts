@@ -64,8 +64,8 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests call `waitingConnections` again and again. Each call therefore closes its own database connection, so
-      // that a test does not open many connections at the same time.
+      // Tests call `waitingConnections` again and again. Each call of `waitingConnections` therefore closes its own
+      // database connection, so that a test does not have many open connections at the same time.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;

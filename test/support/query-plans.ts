@@ -1,6 +1,6 @@
 /**
- * The fields that the tests read in a node of a query plan. `EXPLAIN (FORMAT JSON)` returns the node, and `EXPLAIN
- * (ANALYZE, FORMAT JSON)` also returns the number of rows.
+ * The fields that the tests read in a node of a query plan. PostgreSQL answers `EXPLAIN (FORMAT JSON)` with the nodes
+ * of a query plan. With `ANALYZE`, each node also contains its number of rows.
  */
 export interface PlanNode {
   'Node Type': string;

@@ -29,8 +29,8 @@ export function newApp() {
 }
 
 /**
- * The time limits of an HTTP server in a test, in milliseconds. They are so long that even a busy machine does not
- * exceed them.
+ * The time limits of an HTTP server in a test, in milliseconds. These time limits of the test server are so long that
+ * even a busy machine does not exceed them.
  */
 const longMs = 60_000;
 

@@ -28,7 +28,7 @@ export interface Receiver {
   mayAnswer: Promise<void>;
 }
 
-/** Starts a webhook receiver on loopback, which closes after the last test of the file. */
+/** Starts a webhook receiver on loopback. The receiver closes after the last test of the file. */
 export async function startReceiver(): Promise<Receiver> {
   let open = 0;
   const server = createServer(async (request, response) => {

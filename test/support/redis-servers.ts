@@ -47,8 +47,8 @@ export interface RedisGroup {
 const slotCount = 16_384;
 
 /**
- * Starts a Redis cluster with the given number of primaries and without replicas. When a node fails, its hash slots are
- * unavailable, but the other nodes still serve their own hash slots.
+ * Starts a Redis cluster with the given number of primaries and without replicas. When a node of the cluster fails, its
+ * hash slots are unavailable, but the other nodes still serve their own hash slots.
  */
 export async function startRedisCluster(count: number, access: RedisAccess = {}): Promise<RedisGroup> {
   const nodes = await Promise.all(
@@ -90,7 +90,7 @@ export const primaryName = 'limits';
 
 /**
  * Redis sentinels, with the Redis servers that the sentinels monitor. Before the first failover, `nodes[0]` is the
- * primary.
+ * primary Redis server.
  */
 export interface SentinelGroup extends RedisGroup {
   /** The addresses of the sentinels, in the format of REDIS_SENTINELS. */
@@ -100,8 +100,9 @@ export interface SentinelGroup extends RedisGroup {
 }
 
 /**
- * Starts a Redis primary, two replicas and three sentinels. If `access` contains a password, all servers and sentinels
- * require this password. If `access` contains a certificate, all servers and sentinels use TLS.
+ * Starts a Redis primary, two replicas and three sentinels. If `access` contains a password, the Redis servers and the
+ * sentinels all require this password. If `access` contains a certificate, the Redis servers and the sentinels all use
+ * TLS.
  */
 export async function startSentinels(access: RedisAccess = {}): Promise<SentinelGroup> {
   const primary = await createRedis([], access);

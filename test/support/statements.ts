@@ -40,7 +40,9 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   return statements.filter((statement) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i.test(statement));
 }
 
-/** Parts of SQL texts. They occur only in the SQL statements that look up an API key or store its usage records. */
+/**
+ * Parts of SQL texts. These strings occur only in the SQL statements that look up an API key or store usage records.
+ */
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**

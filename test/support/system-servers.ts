@@ -386,7 +386,8 @@ export async function startPgBouncer(serverUrl: string, serverConnections: numbe
     ].join('\n'),
   );
   // The embedded database changes the umask of the test process. If PgBouncer runs as another user, it may therefore be
-  // unable to read its configuration files. The test therefore makes the user of PgBouncer the owner of these files.
+  // unable to read its configuration files. The test therefore makes the user that runs PgBouncer the owner of the
+  // configuration files.
   if (user.uid !== undefined) await Promise.all([users, settings].map((file) => chown(file, user.uid!, -1)));
   const child = spawn(pgBouncer, ['--quiet', settings], { cwd: folder, stdio: 'ignore', ...user });
   const url = new URL(serverUrl);

@@ -16,8 +16,8 @@ export async function newUser(
     extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
     ...options,
   });
-  // By default, Playwright waits at most 30 s for an action in the browser. On a busy machine, the browser needed
-  // longer to read a chosen file of 18 MB.
+  // By default, Playwright waits at most 30 s for an action in the browser. On a busy machine, the browser needed more
+  // than 30 s to read a file of 18 MB that the test had chosen.
   context.setDefaultTimeout(120_000);
   onTestFinished(() => context.close());
   return context;

@@ -67,8 +67,8 @@ export function webhookTools(gateway: TestGateway) {
 
   /**
    * Creates a webhook, and changes the URL of the webhook while the first delivery attempt still waits for its
-   * response. The receiver at the old URL of the webhook (`receiver`) has got one message. This receiver answers only
-   * when the test calls `answer`.
+   * response. The receiver at the old URL of the webhook (`receiver`) has got one message. The receiver at the old URL
+   * answers a message only when the test calls `answer`.
    *
    * @param status the HTTP status with which the receiver at the old URL answers
    */

@@ -7,15 +7,15 @@ import { planOperation, type Variables } from '../../src/graphql/operation-plan.
 import { forCoercedVariables } from '../../src/graphql/run-operation.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
-// The gateway runs a GraphQL operation with graphql-js the first two times. From the third time on, the gateway runs
-// the code that graphql-jit has compiled for this operation. For some operations, graphql-jit would return other data
-// than graphql-js, so the gateway never compiles these operations.
+// The gateway uses graphql-js for the first two runs of a GraphQL operation. When the gateway runs an operation for the
+// third time or later, it uses the code that graphql-jit has compiled for this operation. For some operations,
+// graphql-jit would return other data than graphql-js, so the gateway never compiles these operations.
 
 const gateway = await sharedTestGateway();
 
 /**
- * How many times a test sends each operation. If an operation can be compiled, the gateway compiles the operation at
- * the third run.
+ * How many times a test sends each operation. If an operation can be compiled, the gateway compiles it when a client
+ * sends it for the third time.
  */
 const runs = 4;
 
@@ -120,7 +120,7 @@ const schema = buildSchema(`
 (schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
   parameters;
 
-/** Creates an object of the GraphQL type `Node` for the test. The child nodes are created when a query reads them. */
+/** Creates an object of the GraphQL type `Node` for the test. A child node is created only when a query reads it. */
 const node = (id: string): object => ({
   id,
   get child() {
@@ -188,7 +188,7 @@ const selection = (depth: number, spreads: readonly string[]): fc.Arbitrary<stri
     .map((texts) => `{ __typename ${texts.join(' ')} }`);
 };
 
-/** The variables of the generated documents with their types. */
+/** The GraphQL variables of the generated documents, with their types. */
 const variableTypes = {
   flag: 'Boolean!',
   filter: 'Filter',

@@ -36,7 +36,7 @@ test.each(pages)('in the document $path, every link to a file leads to an existi
 });
 
 test.each(pages)(
-  'every block of commands in the document $path is marked as `run` (tested) or `manual` (not tested)',
+  'every code block with commands in the document $path is labelled `run` (tested) or `manual` (not tested)',
   (page) => {
     const commands = fencedBlocks(page).filter(({ language }) => language === 'sh');
     expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);

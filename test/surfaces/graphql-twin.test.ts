@@ -65,7 +65,10 @@ const locationFields = {
   timezone: mostly('Asia/Dubai'),
 };
 
-/** Contains one generator of random request bodies for each REST route; the key is the summary of the route. */
+/**
+ * An object with one generator of random request bodies for each REST route; each property name is the summary of a
+ * route.
+ */
 const bodies: Record<string, fc.Arbitrary<unknown>> = {
   'Register company': bodyOf({
     name: mostly('Marina Parking'),
@@ -98,7 +101,7 @@ const queryParameters = fc.record(
 );
 
 /**
- * Generates a random REST request: the query parameters, the body, and the whitelist entry and the location in the
+ * Generates a random REST request: its query parameters, its body, and the whitelist entry and the location in its
  * path. The test sends this REST request for one company, and the equivalent GraphQL request for another company.
  */
 const question = ({ summary, list }: Route) =>

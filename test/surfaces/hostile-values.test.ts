@@ -122,8 +122,9 @@ interface Leaf {
 }
 
 /**
- * For each scalar value in a GraphQL argument, the function yields one pair. Each pair contains the type of the scalar
- * value, and a copy of the argument in which a placeholder replaces the scalar value.
+ * For each scalar value in a GraphQL argument, the function yields a pair of a type and a changed copy of the argument.
+ * Each pair contains the type of the scalar value, and a copy of the argument in which a placeholder replaces the
+ * scalar value.
  */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
@@ -221,9 +222,9 @@ function requestsOf(leaf: Leaf) {
 const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf).flatMap(requestsOf);
 
 /**
- * A query that another company sends at the same time as the requests with hostile values. The gateway can answer reads
- * of several requests with one SQL statement. `neighbourQuery` contains a read of each kind that the gateway can
- * combine with reads of other requests.
+ * A query that another company sends at the same time as the requests with hostile values. With one SQL statement, the
+ * gateway can read the data for several requests. `neighbourQuery` contains one read of each kind that the gateway can
+ * answer together with reads of other requests.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

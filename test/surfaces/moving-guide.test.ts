@@ -79,8 +79,8 @@ function programFolder(...languages: string[]): string {
 
 describe('programs of the guide for moving to GraphQL', () => {
   /**
-   * Runs a program from the guide for moving to GraphQL twice, and checks its output. The first run adds a vehicle to
-   * the whitelist, so the second run finds the vehicle on the whitelist.
+   * Runs a program from the guide for moving to GraphQL twice, and checks its output. The first run of the program adds
+   * a vehicle to the whitelist, so the second run finds this vehicle on the whitelist.
    */
   async function runTwice(folder: string, program: string, ...args: string[]) {
     const { key, locationId } = await gateway.newTenant();

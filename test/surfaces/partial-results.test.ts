@@ -7,7 +7,8 @@ import { newEntry, newSlug, sharedTestGateway } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 
 /**
- * The gateway runs a GraphQL document with graphql-js the first two times, and compiles the document at the third time.
+ * The gateway executes a GraphQL document with graphql-js the first two times, and compiles the document when it
+ * executes the document for the third time.
  */
 const executions = ['by graphql-js', 'by graphql-js again', 'compiled', 'compiled again'];
 

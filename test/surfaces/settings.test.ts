@@ -71,7 +71,7 @@ const wayNames = Object.keys(ways) as (keyof typeof ways)[];
 
 /**
  * Company settings that the gateway must return unchanged. A name in a GraphQL literal cannot contain a dollar sign.
- * The tests with GraphQL literals therefore skip settings with a dollar sign.
+ * The tests that send company settings as a GraphQL literal therefore skip settings with a dollar sign.
  */
 const kept = [
   '{"__proto__":{"a":1},"b":2}',
@@ -192,8 +192,8 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     /**
      * The test cases. Each case consists of four texts: the definition of the variable `$n`, a GraphQL literal with
      * company settings, the value of `$n`, and the settings that the gateway stores. Each test replaces the character
-     * `#` in these four texts with a number. If parsing would change the number in the company settings, the gateway
-     * refuses the settings.
+     * `#` in the four texts of a case with a number. If parsing would change the number in the company settings, the
+     * gateway refuses the settings.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
@@ -212,8 +212,9 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     /**
-     * Sends a mutation three times. When the first of these requests arrives, the gateway parses the GraphQL document.
-     * When a later request contains the same GraphQL document, the gateway does not parse it again.
+     * Sends a mutation three times. When the first of the three requests arrives, the gateway parses the GraphQL
+     * document of the mutation. When a later request contains the same GraphQL document, the gateway does not parse it
+     * again.
      */
     async function sendRepeatedly(definition: string, literal: string, value: string | undefined) {
       const { key, companyId } = await gateway.newTenant();

@@ -223,7 +223,7 @@ describe('names of invalid fields in errors about GraphQL variables', () => {
   ])(
     'the error about missing, unknown or too large values names all invalid fields: %s %o',
     async (operation, variables, fields) => {
-      // From the third execution on, the gateway runs a compiled operation.
+      // From the third execution of a GraphQL operation on, the gateway runs a compiled form of this operation.
       for (let time = 0; time < 4; time += 1) {
         const { body } = await gateway.graph(operation, { key, variables });
         const details = body.errors.map((error: GraphError) => error.extensions.details);

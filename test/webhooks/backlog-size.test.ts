@@ -17,7 +17,7 @@ const { sql } = gateway.database;
 
 /** The maximum number of deliveries that one SQL statement of the gateway changes. */
 const maxChanged = 1000;
-/** The number of deliveries that wait in the tests: two full batches and a third batch that is not full. */
+/** The default number of deliveries that a test inserts: two full batches, and a third batch that is not full. */
 const backlogSize = 2500;
 
 const update =
@@ -58,8 +58,8 @@ async function mostChanged(): Promise<number> {
 }
 
 /**
- * Inserts deliveries of one webhook into the database. The deliveries become due only in five hours, so the worker does
- * not send them.
+ * Inserts deliveries of one webhook into the database. The deliveries become due only in five hours, so the webhook
+ * worker does not send them.
  */
 async function addDeliveries(
   webhookId: string,
@@ -116,8 +116,8 @@ async function atBatch<Result>(
       RETURN NULL;
     END
     $$`);
-  // PostgreSQL runs triggers in the order of their names, so this trigger runs after the trigger that counts the
-  // changed deliveries.
+  // PostgreSQL runs triggers in the order of their names, so the trigger `then_at_batch` runs after the trigger that
+  // counts the changed deliveries.
   await execute(`
     CREATE TRIGGER "then_at_batch" AFTER ${operation} ON "WebhookDelivery"
     FOR EACH STATEMENT EXECUTE FUNCTION "at_batch"()`);
@@ -128,7 +128,7 @@ async function atBatch<Result>(
   }
 }
 
-/** Runs the job that removes expired records, which also cancels the deliveries of disabled webhooks. */
+/** Runs the retention job, which removes expired records, and cancels the deliveries of disabled webhooks. */
 async function runRetention(): Promise<void> {
   const retention = createRetention({
     sql,
@@ -285,7 +285,8 @@ test('when a webhook is disabled while a client pulls its messages, the client g
   const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
   await disableOnly(webhookId);
   // The request that pulls webhook messages gets an outdated copy of the webhook, in which the webhook is still
-  // enabled. A request can get such an outdated copy when another request disables the webhook at the same time.
+  // enabled. When two requests run at the same time, and one of them disables a webhook, the other request can still
+  // get an outdated copy of this webhook.
   const { findFirst } = prisma.webhook;
   prisma.webhook.findFirst = (() => Promise.resolve(webhook)) as never;
   try {
@@ -296,7 +297,7 @@ test('when a webhook is disabled while a client pulls its messages, the client g
 });
 
 describe.runIf(testServerUrl)('a change whose transaction ends after the webhook was disabled', () => {
-  test('when the transaction of a change commits just after a webhook was disabled, the gateway never sends the message about this change, and the retention job cancels the message', async () => {
+  test('if a change is committed just after a webhook was disabled, the gateway never sends the message about this change, and the retention job cancels the message', async () => {
     const { key, companyId, webhookId, readerKey } = await newReader(['WHITELIST_CREATED']);
     await prisma.$transaction(async (transaction) => {
       await transaction.auditRecord.create({

@@ -58,7 +58,7 @@ describe('webhook messages', () => {
     expect(() => new Verifier(second).verify(last.body, last.headers as Record<string, string>)).toThrow();
   });
 
-  test('a webhook gets no message about unsubscribed events, about other companies, or about changes that failed', async () => {
+  test('a webhook gets no message about events to which it does not subscribe, about other companies, or about changes that failed', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_DELETED']);
     const other = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(key, locationId);
@@ -184,7 +184,8 @@ describe('webhook deliveries', () => {
     // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When a
     // client disables the webhook, the gateway cancels the deliveries that have not started. To answer the query of the
     // test, the gateway first reads the deliveries from the database, and then their attempts. If a delivery attempt
-    // ends between these two database reads, the response contains the new attempt, but the old status of the delivery.
+    // ends between the first and the second of these reads, the response contains the new attempt, but the old status
+    // of the delivery.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
@@ -227,8 +228,8 @@ describe('webhook deliveries', () => {
     await addEntry(key, locationId);
     await received(receiver, 1);
     // A disabled webhook can have a pending delivery if a change happened while another request disabled the webhook.
-    // To create a pending delivery of a disabled webhook, the test disables the webhook directly in the database.
-    // Disabling the webhook directly in the database does not cancel the delivery.
+    // To create a pending delivery of a disabled webhook, the test disables the webhook directly in the database. When
+    // the test disables the webhook directly in the database, the gateway does not cancel the pending delivery.
     await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
     await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
       id: webhookId,

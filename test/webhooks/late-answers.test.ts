@@ -48,7 +48,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await deliveriesOf(key, webhookId))[0]!.status).toBe('FAILED');
   });
 
-  test('redeliverWebhook sends the message to the new URL although an attempt at the former URL is in progress', async () => {
+  test('redeliverWebhook sends the message to the new URL, even while an attempt to deliver the message to the former URL is in progress', async () => {
     const { key, webhookId, newReceiver, answer } = await newMovedSubscriber();
     const [delivery] = await deliveriesOf(key, webhookId);
     await run(key, 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id status } }', {
@@ -60,7 +60,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await deliveriesOf(key, webhookId))[0]!.status).toBe('DELIVERED');
   });
 
-  test('a webhook whose new receiver fails is still marked as failing when the receiver at the former URL accepts a message', async () => {
+  test('a webhook stays marked as failing while the receiver at its new URL fails, even when the receiver at its former URL accepts a message', async () => {
     const { key, locationId, webhookId, newReceiver, answer } = await newMovedSubscriber();
     newReceiver.answer = 503;
     await addEntry(key, locationId);
@@ -76,7 +76,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
   });
 
-  test('after a worker has claimed a webhook delivery, a late failure of an earlier attempt, or a late release of the earlier lease, does not shorten the lease of the worker', async () => {
+  test('after a worker has claimed a webhook delivery, neither a late failure of an earlier attempt nor a late release of the earlier lease shortens the lease of the worker', async () => {
     const { key, webhookId, answer } = await newMovedSubscriber(503);
     const { sql } = gateway.database;
     const leased = () => prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });

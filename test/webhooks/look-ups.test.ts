@@ -54,7 +54,7 @@ describe('DNS look-ups of webhook receivers', () => {
     await Promise.all(results);
   });
 
-  test('the gateway refuses a DNS look-up of a company that already has the maximum number of running and waiting look-ups', async () => {
+  test('the gateway refuses a DNS look-up for a company that already has the maximum number of running and waiting DNS look-ups', async () => {
     const { resolve, asked } = partlySilent();
     const lookups = createLookups(resolve);
     const { abort, results } = fillShare(lookups, 'a', maxLookupsPerCompany + maxWaitingPerCompany);

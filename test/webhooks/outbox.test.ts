@@ -63,7 +63,10 @@ async function fillOutbox(of: {
   }
 }
 
-/** Groups the claimed deliveries by the value of a field, and returns the number of deliveries in the largest group. */
+/**
+ * Groups the deliveries that are claimed (marked as being sent) by the value of a field, and returns the number of
+ * deliveries in the largest group.
+ */
 function mostOfOne(claimed: Awaited<ReturnType<typeof claimDue>>, field: 'owner' | 'webhookId'): number {
   const counts = new Map<string, number>();
   for (const delivery of claimed) counts.set(delivery[field], (counts.get(delivery[field]) ?? 0) + 1);
@@ -79,7 +82,7 @@ describe('limits for concurrent webhook deliveries', () => {
     expect(mostOfOne(claimed, 'webhookId')).toBeLessThanOrEqual(5);
     expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(12);
     expect(await claimDue(database.sql, claimed)).toEqual([]);
-    // When 7 of the 200 deliveries in progress have ended, the gateway can claim 7 waiting deliveries.
+    // When 7 of the 200 deliveries in progress have ended, the gateway can start 7 waiting deliveries.
     expect(await claimDue(database.sql, claimed.slice(0, 193))).toHaveLength(7);
   });
 

@@ -33,7 +33,8 @@ describe('pulled webhook messages that no client acknowledges', () => {
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
     const statuses = async () => (await deliveriesOf(key, webhookId)).map(({ status }) => status);
-    // The message that the client pulled stays PENDING, because the client still has a lease on it.
+    // The delivery of the message that the client pulled stays PENDING, because the client still has a lease on this
+    // message.
     await expect.poll(statuses, soon).toEqual(['FAILED', 'PENDING']);
     expect(await pull(readerKey, webhookId)).toEqual([]);
     expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
@@ -63,7 +64,7 @@ describe('pulled webhook messages that no client acknowledges', () => {
     });
   });
 
-  test('redeliverWebhook and recoverWebhook do not end the lease of a webhook message, so the client that pulled the message can still acknowledge it', async () => {
+  test('redeliverWebhook and recoverWebhook do not end the lease that a client got when it pulled a webhook message, so this client can still acknowledge the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -106,7 +107,7 @@ describe('pulled webhook messages that no client acknowledges', () => {
     ]);
   });
 
-  test('more than 25 days after the last pull of a webhook message, a client can still resend the message, and clients can pull it again', async () => {
+  test('a client can call redeliverWebhook more than 25 days after the last pull of a webhook message, and clients can then pull the message again', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -164,8 +165,8 @@ describe('acknowledged webhook messages', () => {
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // When a client acknowledges a webhook message, the gateway adds an attempt to the webhook delivery. If the attempt
-    // was added by an acknowledgement, its `error` is null.
+    // When a client acknowledges a webhook message, the gateway adds an attempt to the webhook delivery. If the gateway
+    // added an attempt because of an acknowledgement, the `error` of this attempt is null.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);
@@ -175,8 +176,8 @@ describe('acknowledged webhook messages', () => {
 describe('large webhook messages in pull delivery', () => {
   test('when webhook messages are large, one pull returns only some of the messages, and later pulls return the remaining messages', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
-    // PostgreSQL compresses large values, but it cannot compress random ids. The audit record of an import with random
-    // ids therefore stays large.
+    // PostgreSQL compresses large values, but it cannot compress random ids. The audit record of an import contains
+    // many random ids, so the record stays large even after compression.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
     for (let count = 0; count < 6; count += 1) {
       await recordImport(companyId, { mode: 'UPSERT', created: listed }, [webhookId]);
@@ -196,7 +197,7 @@ describe('large webhook messages in pull delivery', () => {
 });
 
 describe.runIf(testServerUrl)('several clients of one pull webhook at the same time', () => {
-  test('two clients that pull the messages of one webhook never have a lease for the same message', async () => {
+  test('while one client has a lease on a webhook message that it pulled, no other client can pull the same message', async () => {
     const { readerKey, webhookId } = await newReader(['WHITELIST_CREATED']);
     const { id: eventId } = await prisma.auditRecord.create({
       data: { id: newId(), requestId: 'test', action: 'whitelist.created', targetId: newId() },

@@ -22,7 +22,7 @@ const noticeOf = (webhookId: string, waiting: number) => ({
 });
 
 describe('the subscription webhookMessagesWaiting', () => {
-  test('the subscription webhookMessagesWaiting sends the number of waiting messages at the start, after a new message, and after a lease expires', async () => {
+  test('the subscription webhookMessagesWaiting sends the number of waiting messages at the start, after a new message, and after the lease of a pulled message has expired', async () => {
     const { key, locationId, readerKey, webhookId } = await newReaderWith(2);
     const stream = await watch(readerKey, webhookId);
     expect(await stream.next()).toEqual(noticeOf(webhookId, 2));

@@ -31,7 +31,7 @@ async function newInstallation() {
   };
 }
 
-test('after the gateway is killed and restarted, a new client gets the leased webhook messages again, but no acknowledged message', async () => {
+test('after the gateway is killed and restarted, a new client gets the webhook messages that were pulled but not acknowledged, and no acknowledged message', async () => {
   const restart = await newInstallation();
   let ask = await restart();
   const { id: companyId } = await ask<{ id: string }>(

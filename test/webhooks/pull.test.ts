@@ -89,7 +89,7 @@ describe('messages of a pull webhook', () => {
     expect(new Verifier(secret).verify(pulled!.body, headers)).toEqual(JSON.parse(pushed!.body));
   });
 
-  test('a pulled webhook message that is not acknowledged is delivered again with the same id after its lease has ended', async () => {
+  test('when a client pulls a webhook message and does not acknowledge it in time, the message is delivered again with the same id', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [first] = await pull(readerKey, webhookId, { leaseSeconds: 10 });
     const leaseMs = Date.parse(first!.leaseEndsAt) - Date.now();
@@ -131,7 +131,7 @@ describe('messages of a pull webhook', () => {
     );
   });
 
-  test('a client can acknowledge a pulled webhook message even after the lease of the message has ended', async () => {
+  test('a client can acknowledge a pulled webhook message even after the time for which it reserved the message (the lease) has ended', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // The function skipRetryDelay ends the lease of a pulled message
@@ -175,7 +175,7 @@ describe('the mutations pullWebhookMessages and acknowledgeWebhookMessages', () 
     },
   );
 
-  test('one request can pull up to 100 webhook messages with a lease of an hour, and can acknowledge up to 100 messages', async () => {
+  test('one request can pull up to 100 webhook messages and reserve them for an hour, and can acknowledge up to 100 messages', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     expect(await pull(readerKey, webhookId, { first: 100, leaseSeconds: 3600 })).toHaveLength(1);
     const hundred = Array.from({ length: 100 }, () => ({ id: newId() }));

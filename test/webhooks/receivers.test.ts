@@ -19,8 +19,8 @@ const { createWebhook, run, addEntry, deliveriesOf, skipRetryDelay, soon } = web
 const page = readPages().find(({ path }) => path === 'docs/webhooks.md')!;
 
 /**
- * The folder in which the tests run the example receivers. The folder is inside node_modules, so that the receivers
- * find the libraries that they import.
+ * The folder in which the tests run the example programs that receive webhook messages. The folder is inside
+ * node_modules, so that the receivers find the libraries that they import.
  */
 const scratchFolder = join(projectFolder, 'node_modules', '.cache', `receiver-${newId()}`);
 

@@ -12,7 +12,7 @@ const { port } = new URL(receiver.url);
 const message = { headers: { 'webhook-id': 'message' }, body: '{}' };
 /**
  * The time limit of an attempt to deliver a message, in milliseconds. All delivery attempts in these tests end before
- * this limit.
+ * this time limit.
  */
 const timeLimitMs = 120_000;
 const unknownName: Resolve = () => Promise.reject(new Error('no such name'));

@@ -50,7 +50,8 @@ test('after the database migration of the whitelist feed, clients read the whole
 
   await applyMigrations(database, log, migrationsFolder);
 
-  // The table is still in the same file of the database, so the migration has not rewritten the table.
+  // After the migration, PostgreSQL still stores the table in the same file, so the migration has not rewritten the
+  // table.
   expect(await storage()).toEqual(before);
   const feed = createWhitelistFeed({
     sql,

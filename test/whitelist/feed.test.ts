@@ -107,7 +107,7 @@ describe('the feed of whitelist changes', () => {
     expect(await readPage(key, locationId, changes.cursor)).toMatchObject({ upserts: [], removals: [] });
   });
 
-  test('when whitelist entries are removed while a client reads the first pages of the feed, the feed later reports the removals', async () => {
+  test('when whitelist entries are removed while a client reads the first pages of the whitelist feed, a later page reports the removals', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const page = await readPage(key, locationId, undefined, 1);
@@ -156,9 +156,9 @@ describe('the feed of whitelist changes', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // With a page size of one change, the changes of the removed whitelist entry are on several pages. The first page
-    // with changes of this whitelist entry already reports that the entry was removed, and reports no earlier change of
-    // it.
+    // When a client reads the whitelist feed with one change per page, the changes of the removed whitelist entry are
+    // on several pages. The first page that contains a change of this whitelist entry already reports the removal of
+    // the entry, and reports no earlier change of it.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -195,7 +195,7 @@ describe('the feed of whitelist changes', () => {
     }
   });
 
-  test('a page of up to 5,000 entries of the whitelist feed costs one point of the rate limit', async () => {
+  test('reading a page of up to 5,000 entries of the whitelist feed costs one rate limit point', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { headers: before } = await gateway.rest('GET', '/health', { key });
     const { headers: after } = await gateway.graph(
@@ -246,8 +246,8 @@ const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /**
- * Returns a feed cursor with a valid signature and a changed position. For the fields in `part`, the new position
- * contains the values of `part`; all other fields keep their original values.
+ * Returns a feed cursor with a valid signature and a changed position. The fields in `part` replace the same fields of
+ * the position, and all other fields of the position stay unchanged.
  */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
@@ -271,7 +271,7 @@ describe('feed cursors without a valid signature of the gateway', () => {
       (cursor: string) => {
         const last = cursor.at(-1)!;
         // The last base64 character of a feed cursor encodes four bits of the signature and two unused bits. The test
-        // changes only the two unused bits.
+        // changes only the two unused bits in the last character of the cursor.
         return cursor.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1);
       },
     ],
@@ -514,7 +514,7 @@ describe('the subscription whitelistChanged', () => {
     };
   }
 
-  test('the subscription whitelistChanged announces a change of the whitelist, and sends a feed cursor for the position directly after the change', async () => {
+  test('the subscription whitelistChanged announces a change of the whitelist, and sends a cursor for the whitelist feed that points directly after this change', async () => {
     const { key, locationId } = await gateway.newTenant();
     const before = await readPage(key, locationId);
     const nextCursor = await watch(key, locationId);

@@ -90,7 +90,7 @@ describe('imports of several batches of rows', () => {
       entries.map((_, index) => index),
     );
     const records = await gateway.database.prisma.auditRecord.findMany({ where: { locationId } });
-    // On PostgreSQL, the gateway imports 1,000 rows in the first batch, and at most 2,500 rows in each other batch.
+    // On PostgreSQL, the gateway imports 1,000 rows in the first batch, and at most 2,500 rows in each later batch.
     expect(records).toHaveLength(gateway.database.kind === 'embedded' ? 40 : 5);
     expect(records[0]).toMatchObject({ action: 'whitelist.imported', changes: { mode: 'CREATE' } });
   });

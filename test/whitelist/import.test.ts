@@ -272,8 +272,8 @@ describe('imports of rows into a whitelist', () => {
         });
       const results = await Promise.all(imports);
       const created = (await Promise.all(creates)).reduce<number>((sum, one) => sum + one, 0);
-      // After the imports, the whitelist contains each plate exactly once. If the counts in all import responses are
-      // added up, the number of created entries minus the number of deleted entries must equal the number of plates.
+      // After the imports, the whitelist contains each plate exactly once. In all responses together, the number of
+      // created whitelist entries minus the number of deleted entries must equal the number of plates.
       expect((await whitelistOf(locationId)).size).toBe(numbers.length);
       expect(results.reduce((sum, result) => sum + result.created - result.deleted, created)).toBe(
         numbers.length,

@@ -12,8 +12,8 @@ const { prisma, sql } = gateway.database;
 
 /**
  * Returns functions that write whitelist entries, and two lists that record what these functions do. The list
- * `statements` records the SQL statements that the returned functions run. When one of these functions sends a change
- * notice, the list `published` records the location that the notice names.
+ * `statements` records the SQL statements that the returned functions run. The list `published` records the location in
+ * each change notice that these functions send.
  */
 function recordedWrites() {
   const statements: { name: string; changes: number }[] = [];
@@ -28,7 +28,10 @@ function recordedWrites() {
   return { ...createWhitelistWrites({ sql: recordingSql, whitelistNotices }), statements, published };
 }
 
-/** Creates the author of a whitelist change. The author's API key has a scope that contains only one company. */
+/**
+ * Creates the author of a whitelist change: an API key and a request id. The scope of this API key contains only one
+ * company.
+ */
 async function authorOf(companyId: string): Promise<Author> {
   await gateway.newKey({ companyIds: [companyId] });
   const { id } = await prisma.apiKey.findFirstOrThrow({ where: { companies: { some: { id: companyId } } } });
@@ -123,7 +126,7 @@ test('when the gateway combines several whitelist updates in one SQL statement, 
 describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
   const locks = locksOf(gateway);
 
-  test('a locked plate delays only the client that adds this plate; it does not delay clients whose entries the same SQL statement would add', async () => {
+  test('when a plate is locked, only the client that adds this plate waits; clients that add other plates at the same time do not wait', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, statements } = recordedWrites();
@@ -138,7 +141,7 @@ describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
     expect(codesOf(await waiting)).toEqual(['DUPLICATE_VEHICLE']);
   });
 
-  test('while two changes of a locked whitelist entry wait for the lock, they do not delay two changes of another whitelist entry', async () => {
+  test('two changes that wait for a locked whitelist entry do not delay two changes of another whitelist entry', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, update } = recordedWrites();

@@ -20,7 +20,7 @@ interface Target {
   id: string;
 }
 
-/** The operations that accept an expected version, each over REST and over GraphQL. */
+/** The operations to which a client can send the version that it expects, each over REST and over GraphQL. */
 const changes = {
   'replacing an entry': ({ locationId, id }: Target, expectedVersion?: number): Operation => ({
     name: 'update',

@@ -60,7 +60,7 @@ export type ImportMode =
 
 /** Whether a location has free spaces. */
 export type LocationState =
-  /** At least one space of the location is free. */
+  /** At least one parking space of the location is free. */
   | 'AVAILABLE'
   /** Every space is taken. */
   | 'FULL'
@@ -128,14 +128,14 @@ export type PlateInput = {
   plateType: string;
 };
 
-/** What the gateway does when a vehicle wants to enter although the quota of its reference is full. */
+/** What the gateway does when a vehicle wants to enter although the quota of its reference (such as an apartment) is full. */
 export type QuotaEnforcement =
   /** When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   | 'HARD'
   /** When the quota is full, `plateAccess` still allows entry, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the camera text consists of the plate code and the plate number of the entry. The camera text may also contain the plate type before the plate code. */
 export type ReadingInput = {
   /** Other texts that, according to the camera, may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
@@ -147,17 +147,17 @@ export type ReadingInput = {
   text: string;
 };
 
-/** The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` removes the expiry. */
+/** The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` means that the API key never expires. */
 export type UpdateApiKeyInput = {
   /** Number of rate limit points that the API key may use in a minute. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the API key, with all their locations. These companies replace the companies that are now in the scope. */
+  /** Companies for the scope of the API key, with all their locations. These companies replace all companies that the scope of the API key lists now. */
   companyIds?: Array<string> | null | undefined;
   /** The time at which the API key expires; with null, it never expires. */
   expiresAt?: string | Date | null | undefined;
   /** Number of rate limit points that the API key may use in an hour. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the API key. These locations replace the single locations that are now in the scope. */
+  /** Single locations for the scope of the API key. These locations replace all locations that the scope of the API key lists now. */
   locationIds?: Array<string> | null | undefined;
   /** A name by which people recognise the API key: 1 to 100 characters. */
   name?: string | null | undefined;
@@ -180,7 +180,7 @@ export type WebhookDeliveryStatus =
   | 'DELIVERED'
   /** The receiver did not accept the webhook message within 3 days, or the gateway disabled the webhook after the last delivery attempt. */
   | 'FAILED'
-  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits to be pulled, or a client has a lease on it. */
+  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits until a client pulls it, or a client has pulled it and still has a lease on it. */
   | 'PENDING';
 
 /** An event to which a webhook can subscribe. */

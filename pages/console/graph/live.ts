@@ -35,8 +35,8 @@ interface Sink {
 
 interface SubscriptionRequest {
   /**
-   * The number by which urql identifies a subscription. urql computes this number from the query and the variables.
-   * Equal queries with equal variables have the same number.
+   * The number by which urql identifies a subscription. urql computes this number from the query and the variables. Two
+   * subscriptions with the same query and the same variables have the same number.
    */
   key: number;
   query: string;
@@ -117,8 +117,8 @@ export function createLive(currentKey: () => string) {
     for (const listener of listeners) listener();
   }
   /**
-   * Records the time at which the live updates of a subscription stopped. A later failed attempt to subscribe does not
-   * change the recorded time.
+   * Records the time at which the live updates of a subscription stopped. If a later attempt to subscribe fails, the
+   * function does not change the time that it has already recorded.
    */
   function lose(key: number) {
     if (typeof states.get(key) !== 'number') change(key, Date.now());
@@ -152,8 +152,8 @@ export function createLive(currentKey: () => string) {
       if (signal.aborted) return;
       lose(key);
       // After the end of an event stream that was open for a long time, the console waits only for the shortest pause
-      // before it subscribes again. If the gateway closes each event stream immediately, the pauses before the next
-      // attempt to subscribe become longer, up to the maximum pause.
+      // before it subscribes again. If the gateway closes each event stream immediately, the console waits longer
+      // before each attempt to subscribe, up to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
       const ended = await end;
       const delayMs = delayAfter(ended, attempt);

@@ -1,12 +1,12 @@
 /**
  * The maximum pause between two attempts to send the same request, in milliseconds. After a response with status 429,
- * the pause can be longer (`rateLimitDelayMs`).
+ * the pause can be longer than this maximum (`rateLimitDelayMs`).
  */
 export const maxRetryDelayMs = 30_000;
 
 /**
- * The maximum pause before the first retry of a request, in milliseconds. Before each later retry, the maximum pause is
- * twice as long as before the previous retry.
+ * The maximum pause before the first retry of a request, in milliseconds. The console doubles the maximum pause before
+ * each later retry.
  */
 const firstRetryDelayMs = 1_000;
 
@@ -15,7 +15,7 @@ const defaultRetryAfterSeconds = 10;
 
 /**
  * Returns the pause before the next attempt to send a request, in milliseconds (exponential backoff). Up to half of the
- * pause before a retry is random (jitter). Because of this jitter, many browser tabs do not send their requests at the
+ * pause before a retry is random (jitter). This jitter prevents many browser tabs from sending their requests at the
  * same moment.
  *
  * @param attempt the number of retries so far: 0 for the pause before the first retry

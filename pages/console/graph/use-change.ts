@@ -13,18 +13,18 @@ export interface Change<Data, Variables> {
   sending: boolean;
   failure: Failure | undefined;
   /**
-   * Removes the last error message from the form. If a mutation is still running and fails later, the form does not
-   * show the error message of this mutation.
+   * Removes the last error message from the form. If a mutation is still running when `clear` is called, and the
+   * mutation fails later, the form does not show its error message.
    */
   clear(): void;
 }
 
 /**
- * Returns a function that sends the mutation of a form, and the current state of the mutation. The state of the
- * mutation shows a failure only of the mutation that the form sent last.
+ * Returns a function that sends the mutation of a form, and the current state of the mutation. If the form has sent
+ * several mutations, the state shows a failure only of the last one.
  *
- * @param options.onUncertain a function that reads the changed data again. The hook calls this function when the
- *   mutation has failed, but the gateway may nevertheless have made the change. The hook calls this function even if
+ * @param options.onUncertain a function that reads the changed data again. The hook calls `onUncertain` when the
+ *   mutation has failed, but the gateway may nevertheless have made the change. The hook calls `onUncertain` even if
  *   the user has closed the form
  */
 export function useChange<Data, Variables extends AnyVariables>(

@@ -6,9 +6,9 @@ import { graphPath } from '../../browser/post.ts';
 import { texts } from '../texts.ts';
 
 /**
- * Returns the address that opens an operation in the explorer. If the address with the variables of the operation would
- * be too long, the address does not contain these variables. If the address would be too long even without these
- * variables, the address does not contain the operation either.
+ * Returns the URL that opens an operation in the explorer. If the URL would be too long with the variables of the
+ * operation, the function omits the variables. If the URL would be too long even without the variables, the function
+ * omits the operation, too.
  */
 function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));

@@ -5,8 +5,8 @@ import { Badge } from './controls.tsx';
 import { Time } from './time.tsx';
 
 /**
- * Shows the label "Live" while the view receives each change of its values immediately. When the connection is lost,
- * the label shows since when, because the view does not show later changes.
+ * Shows the label "Live" while the view receives each change of its values immediately. While the connection is lost,
+ * the label shows when it was lost, because the view does not show changes after this time.
  *
  * @param props.zone the time zone of the location that the view shows, if the view shows only one location
  */

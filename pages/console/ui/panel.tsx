@@ -10,7 +10,7 @@ import { Button } from './controls.tsx';
  * key Escape, or a click beside the dialog closes the dialog.
  *
  * @param props.isKept if true, only a button closes the dialog, so that the user does not lose the dialog's content by
- *   mistake. If `isKept` is true, the browser's back button also does not close the dialog
+ *   mistake. If `isKept` is true, the browser's back button does not close the dialog either
  */
 export function Panel(props: {
   title: string;

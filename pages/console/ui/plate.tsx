@@ -1,8 +1,8 @@
 /** @jsxImportSource react */
 
 /**
- * The type, code and number of a plate. If a camera text matches no whitelist entry, `plateNumber` is the whole text
- * and `plateCode` is empty.
+ * The type, code and number of a plate. If a camera text matches no whitelist entry, `plateNumber` is the whole camera
+ * text, and `plateCode` is empty.
  */
 interface PlateParts {
   plateType: string;

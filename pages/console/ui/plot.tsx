@@ -8,7 +8,7 @@ import { timeText } from './time.tsx';
 export interface Series {
   name: string;
   values: readonly (number | null)[];
-  /** The name of the CSS variable that contains the colour of the series. */
+  /** The name of the CSS variable that contains the colour in which the plot shows these values. */
   color: '--plot-1' | '--plot-2' | '--plot-3' | '--bad' | '--quiet';
   look?: 'area' | 'line' | 'bars' | 'dashes';
 }

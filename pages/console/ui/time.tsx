@@ -3,8 +3,8 @@ import { createContext, useContext } from 'react';
 import { texts } from '../texts.ts';
 
 /**
- * In which time zone the console shows times: `location` means the time zone of the location, and `reader` means the
- * time zone of the user's device.
+ * The time zone in which the console shows times: `location` means the time zone of the location, and `reader` means
+ * the time zone of the user's device.
  */
 export type Clock = 'location' | 'reader';
 
@@ -71,9 +71,9 @@ export function timeText(at: string | number | Date, zone: string, parts: TimePa
 }
 
 /**
- * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
- * shows the same time in the time zone that the user has not chosen. If the time does not belong to a location, the
- * tooltip shows the time in UTC.
+ * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. If the user
+ * has chosen the time zone of the location, a tooltip shows the same time in the time zone of this device, and vice
+ * versa. If the time does not belong to a location, the tooltip shows the time in UTC.
  */
 export function Time({
   at,
@@ -97,8 +97,8 @@ export function Time({
 /**
  * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
  * Returns `undefined` if the form field is empty. If the value is not a valid time, for example because the year has
- * five digits, the function returns the value unchanged. The gateway then rejects this value of the form field with an
- * error message.
+ * five digits, the function returns the value unchanged. When the form sends such an invalid value, the gateway rejects
+ * it with an error message for the form field.
  */
 export function instantOf(local: string): string | undefined {
   if (!local) return undefined;
@@ -114,10 +114,10 @@ export function localOf(instant: string | null | undefined): string {
 }
 
 /**
- * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
- * function returns the original instant. A conversion of the form field's value would lose the seconds of the original
- * instant. The conversion could also return another instant, because a local time occurs twice when the clocks are set
- * back.
+ * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the form field, the
+ * function returns the original instant. If the function converted the value of an unedited form field, it would lose
+ * the seconds of the original instant. If the function converted an unedited local time, it could also return a
+ * different instant, because a local time occurs twice when the clocks are set back.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

@@ -5,9 +5,9 @@ import { texts } from '../texts.ts';
 import { AsGraphql } from './as-graphql.tsx';
 
 /**
- * The header of a console view (a screen). The header contains the title, buttons for actions, and a button that opens
- * the query of the view in the explorer. When the view opens, its title gets the keyboard focus, and becomes the title
- * of the page.
+ * The header of a console view (a screen). The view header contains the title, buttons for actions, and a button that
+ * opens the query of the view in the explorer. When the view opens, its title gets the keyboard focus, and becomes the
+ * title of the page.
  */
 export function ViewHeader(props: {
   title: string;

@@ -62,8 +62,8 @@ export function FailureNotice(props: {
 }
 
 /**
- * Shows the data of a view. While the data is loading, or if there is no data, the view shows a message instead. If the
- * view cannot refresh its data, the view shows the earlier data with an error message.
+ * Shows the data of a view. While the data is loading, or if there is no data, the view shows a message instead of the
+ * data. If the view cannot refresh its data, the view shows the earlier data with an error message.
  *
  * @param props.empty the message that is shown when the view has no data
  */

@@ -20,7 +20,10 @@ import { type ImportProgress, useImport } from './use-import.ts';
 
 const { csv: words } = texts;
 
-/** The maximum number of rejected rows that the dialog shows. The user can download a file with all rejected rows. */
+/**
+ * The maximum number of rejected rows that the import dialog shows. The user can download a file with all rejected
+ * rows.
+ */
 const maxShownRejects = 50;
 
 /**
@@ -120,7 +123,7 @@ export function CsvPanel(props: {
   const [step, setStep] = useState<'choose' | 'checked' | 'importing' | 'stopped' | 'imported'>('choose');
   const { progress, failure, reset, run } = useImport(locationId);
 
-  /** Starts a dry run. From then on, the dialog ignores the results of earlier dry runs. */
+  /** Starts a dry run. After this start, the dialog ignores the results of earlier dry runs. */
   async function check(started: Promise<CsvRow[]>, chosen: Mode) {
     const isCurrent = reset();
     setStep('choose');

@@ -44,7 +44,7 @@ function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
  * gateway send the webhook message again.
  *
  * @param props.bodyOf maps the id of each delivery to the body of its webhook message. `bodyOf` is undefined if the
- *   view has not requested the message bodies
+ *   view has not requested the bodies of the webhook messages
  */
 export function DeliveryTable(props: {
   deliveries: readonly DeliveryFieldsFragment[];

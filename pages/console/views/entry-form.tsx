@@ -49,8 +49,8 @@ const labels: Record<keyof Values, string> = {
 };
 
 /**
- * Converts the values of the form fields to the input of the GraphQL mutation. If the user has not edited a time field,
- * the input contains the exact time from `entry`, the whitelist entry that the form shows.
+ * Converts the values of the form fields to the input of the GraphQL mutation. For a time field that the user has not
+ * edited, the input contains the exact time of `entry`, the whitelist entry that the form shows.
  */
 function inputOf(
   values: Values,

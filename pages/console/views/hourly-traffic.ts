@@ -21,8 +21,9 @@ function startOfHour(at: number, minuteFormat: Intl.DateTimeFormat): number {
  * Returns how many vehicles entered and left a location in each hour. For the time range of one day, `points` contains
  * four data points for each hour, and the function adds up their entries and exits.
  *
- * @param zone the time zone of the location. As in the gateway, an hour starts when the clocks of the location show a
- *   full hour. The hours follow the clocks of the location even if the console shows its times in another time zone
+ * @param zone the time zone of the location. Like the gateway, the function starts each hour when the clocks of the
+ *   location show a full hour. The hours follow the clocks of the location even if the console shows its times in
+ *   another time zone
  */
 export function hourlyTraffic(
   points: readonly (Traffic & { at: string })[],

@@ -10,7 +10,10 @@ type Day = Hours['days'][number];
 
 const week = Object.keys(spoken.days) as Day[];
 
-/** Joins texts to a list in plain English: `a`, `a and b`, `a, b and c`. */
+/**
+ * Joins several texts into one text, as in an English sentence: one text becomes `a`, two texts become `a and b`, and
+ * three texts become `a, b and c`.
+ */
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${spoken.and} ${parts.at(-1)}`;
 
@@ -51,7 +54,7 @@ function instantText(at: string, zone: string): string {
 
 /**
  * Returns a sentence that the operator at the intercom can say to the driver. Depending on the reason of the gate
- * decision, this sentence contains a value, such as the time at which the permit ended.
+ * decision, the sentence for the driver contains a value, such as the time at which the permit ended.
  *
  * @param options.zone the time zone of the location
  * @param options.quota the maximum number of vehicles of the same reference (such as an apartment) that may be inside;

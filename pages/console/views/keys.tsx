@@ -16,7 +16,7 @@ import { KeyRotation } from './key-rotation.tsx';
 
 const { keys: words } = texts;
 
-/** The dialog that is open, and the API key that the user edits, rotates or revokes in it. */
+/** The dialog that is open, and the API key that the user edits, rotates or revokes in this dialog. */
 type KeyDialog =
   | { kind: 'edit'; edited: KeyFieldsFragment | undefined }
   | { kind: 'rotate' | 'revoke'; edited: KeyFieldsFragment };

@@ -45,8 +45,8 @@ function useAfterPause(callback: () => void): () => void {
 /**
  * Shows the parking events and parking sessions of a location. When the status of the location changes, the function
  * reads the parking events and parking sessions again. If the API key lacks the permission READ_STATUS, the gateway
- * does not tell the console when the status of the location changes. In this case, the function reads the parking
- * events and sessions again every minute.
+ * does not tell the console when the status of the location changes. Without this permission, the function reads the
+ * parking events and parking sessions again every minute.
  */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const { may } = useKey();

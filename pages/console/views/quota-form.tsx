@@ -14,10 +14,11 @@ import { FailureNotice, ViewState } from '../ui/view-state.tsx';
 const { whitelist: words } = texts;
 
 /**
- * A form for the quota of a reference, for example of a flat or a tenant. The form also shows how many vehicles of the
- * reference are inside the location. The form appears only after the console has received the stored quota. The GraphQL
- * mutation always sets all fields of a quota. When the user saves the form, the form first reads the stored quota. For
- * each field that the user left unchanged, the form sends the stored value in the mutation.
+ * A form for the quota that all vehicles with the same reference share. A reference is, for example, a flat or a
+ * tenant. The form also shows how many vehicles with the reference of this quota are inside the location. The form
+ * appears only after the console has received the stored quota. The GraphQL mutation always sets all fields of a quota.
+ * When the user saves the form, the form first reads the stored quota. For each field that the user left unchanged, the
+ * form sends the stored value in the mutation.
  */
 export function QuotaForm(props: {
   locationId: string;
@@ -40,8 +41,8 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // This code does not handle a failure of the query for the stored quota. The form already shows this failure,
-    // because the variable `view` contains the result of the same query.
+    // This code does not handle a failure of the query that reads the stored quota. If the query for the stored quota
+    // fails, the form already shows the failure, because the variable `view` contains the result of the same query.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

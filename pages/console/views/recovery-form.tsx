@@ -12,8 +12,8 @@ import { FailureNotice } from '../ui/view-state.tsx';
 const { webhooks: words } = texts;
 
 /**
- * A form that makes the gateway send webhook messages again. The user chooses a time range. The gateway sends the
- * webhook messages of this time range again, except the messages that the receiver has accepted.
+ * A form with which the user asks the gateway to send webhook messages again. The user chooses a time range. The
+ * gateway sends the webhook messages of this time range again, except the messages that the receiver has accepted.
  */
 export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): void; onClose(): void }) {
   const [since, setSince] = useState('');

@@ -26,7 +26,7 @@ import { type Site, SiteTile } from './site-tile.tsx';
  */
 const pageSize = 20;
 
-/** The plots of the locations show this number of hours, up to now. */
+/** The number of hours that the plot of each location shows. The plot ends at the current time. */
 const plotHours = 24;
 
 const siteOfStatus = (status: StatusFieldsFragment): Site => ({

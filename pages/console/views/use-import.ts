@@ -24,8 +24,8 @@ export interface ImportProgress {
 }
 
 /**
- * The result for a part of the import file if the console has rejected every row in this part. The console sends no row
- * of this part of the file to the gateway.
+ * The result for a part of the import file if the console has rejected every row in this part. The console
+ * sends no request for a part of the import file in which it has rejected every row.
  */
 const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
@@ -46,8 +46,8 @@ const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: CsvRow) =>
  * Returns the reason why a row of an import is rejected, or `undefined` if the row is not rejected. The gateway finds
  * repeated plates only within one import request, and a long file needs several requests. The function therefore looks
  * in `rowOfPlate` for an earlier row with the same plate. If the row is valid, the function adds its plate to
- * `rowOfPlate`. If the earlier row with the same plate was invalid, neither this function nor the gateway treats the
- * plate as repeated.
+ * `rowOfPlate`. A row does not repeat a plate if the earlier row with the same plate was invalid. The gateway follows
+ * the same rule.
  *
  * @param error the error that the gateway returned for the row
  */
@@ -70,13 +70,13 @@ export function useImport(locationId: string): {
   failure: Failure | undefined;
   /**
    * Removes the results of the last import or dry run from the dialog, and stops an import or dry run that is still
-   * running. Returns a function that tells the caller whether the results of an import are still those that the dialog
-   * shows. The returned function returns `true` until `reset` is called again or the dialog closes.
+   * running. Returns a function that tells the caller whether the dialog may still show the results of the caller's
+   * import. The returned function returns `true` until `reset` is called again or the dialog closes.
    */
   reset(): () => boolean;
   /**
    * Sends the rows of the import, except the rows that the console itself rejects. The promise resolves with true if
-   * all requests succeed, and if until then nothing calls `reset` and the dialog stays open.
+   * all requests succeed before `reset` is called and before the dialog closes.
    *
    * @param stopped the progress of an earlier import that stopped; the new import skips the rows that the earlier
    *   import has sent successfully

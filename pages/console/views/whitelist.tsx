@@ -33,7 +33,8 @@ interface Search {
 /**
  * The dialog that the view shows. The dialog `edit` changes an existing whitelist entry, or creates a new entry if
  * `entry` is undefined. The dialog `remove` removes an existing whitelist entry. The dialog `quota` shows and changes
- * the quota of a reference, such as an apartment. The dialog `csv` is for the import and the export of the whitelist.
+ * the quota of all whitelist entries with the same reference, such as an apartment. The dialog `csv` is for the import
+ * and the export of the whitelist.
  */
 type WhitelistDialog =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
@@ -82,9 +83,9 @@ function isValidAt({ validFrom, validUntil }: EntryFieldsFragment, at: string): 
 }
 
 /**
- * Returns the whitelist entries that the user's search finds. If the user searches for a camera text, the results are
- * the whitelist entries whose plates match this text. If the user searches by a field of the whitelist entry, the
- * results are one page of the matching whitelist entries.
+ * Returns the whitelist entries that the user's search finds. If the user searches for the plate text that a camera
+ * read, the results are the whitelist entries whose plates match this text. If the user searches by a field of the
+ * whitelist entry, the results are one page of the matching whitelist entries.
  */
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;

@@ -107,7 +107,7 @@ export type UsageRecord = Prisma.UsageRecordModel
 /**
  * Model UsageTotal
  * The number of requests of an API key in one hour with the same operation, status and error code. When a gateway
- * process inserts usage records, a database trigger adds their number to `requests`.
+ * process inserts usage records, a database trigger adds the number of these records to `requests`.
  */
 export type UsageTotal = Prisma.UsageTotalModel
 /**
@@ -132,7 +132,7 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
  * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
  * `httpStatus` is the HTTP status of the receiver's response. If the receiver did not respond, `error` contains the
  * reason. With pull delivery, an attempt is one lease: a client pulls the message, and has a limited time to
- * acknowledge it. If the client acknowledged the message during this lease, `httpStatus` and `error` of the attempt
- * are null.
+ * acknowledge it. If the client acknowledged the message before the lease ended, `httpStatus` and `error` of the
+ * attempt are null.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

@@ -6,8 +6,8 @@ import type { GatewayEnv } from '../request-state.ts';
 /**
  * Refuses request bodies that are larger than a maximum size. If a request has the header `Content-Length`, `limitBody`
  * checks only this header, because Node never reads more bytes of a body than this header states. If the header
- * `Content-Length` is missing, Hono counts the bytes of the body. Counting the bytes takes longer than reading the
- * header, because Hono has to build the whole `Request` object.
+ * `Content-Length` is missing, Hono counts the bytes of the body. To count the bytes, Hono has to build the whole
+ * `Request` object, which takes longer than reading the header `Content-Length`.
  *
  * @param maxSize the maximum size of a request body in bytes
  * @param onError creates the response to a request whose body is too large

@@ -9,8 +9,8 @@ import { parseExactly } from '../../json/exact-numbers.ts';
 const maxJsonValues = 400_000;
 
 /**
- * The number of JSON values that one array or object counts as. Parsing an array or object takes more memory than
- * parsing a number.
+ * The number of JSON values as which the structure check counts one array or object. Parsing an array or object takes
+ * more memory than parsing a number.
  */
 const valuesOfContainer = 3;
 
@@ -119,7 +119,7 @@ const wholeTexts = new TextDecoder('utf-8', { fatal: true });
 const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 
 /**
- * Checks that the structure of a JSON text is within the limits.
+ * Checks that the structure of a JSON text exceeds no limit, such as the maximum number of values or of nesting levels.
  *
  * @param faultOf a function that checks the structure of one JSON text. If a JSON text arrives in parts, the caller
  *   must pass the same function for all parts
@@ -131,8 +131,8 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Whether the structure of a stored JSON text is within the limits, so that the process can parse the text quickly. The
- * limits are the same as for a JSON text from a client.
+ * Whether the structure of a stored JSON text is within the limits that keep parsing fast. The process applies the same
+ * limits to a stored JSON text as to a JSON text from a client.
  */
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 
@@ -157,8 +157,8 @@ export function createStructureCheck(): (part: string) => string | undefined {
   /** Whether a backslash escapes the next character of the current string. */
   let isEscaped = false;
   /**
-   * Whether the structure check has read, as the last token, a string that is too long to be a field name. If a colon
-   * follows a string, the string is the name of a field.
+   * Whether the last token that the structure check has read is a string that is too long to be a field name. In a JSON
+   * text, a string before a colon is the name of a field.
    */
   let isLongName = false;
 

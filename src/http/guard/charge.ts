@@ -11,8 +11,8 @@ export function keySubject(
 }
 
 /**
- * Subtracts one point from the rate limit of a client, and stores the new state of the rate limit for the headers of the
- * response.
+ * Subtracts one point from the rate limit of a client, and stores the new state of the rate limit, so that the gateway
+ * can send it in the headers of the response.
  *
  * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`
  */
@@ -26,10 +26,10 @@ export async function charge(
 }
 
 /**
- * If a request costs several points, subtracts all these points from the rate limit of the client. `points` includes
- * the point that `charge` has already subtracted for this request. If the client has too few rate limit points left for
- * the whole request, the request costs no points. `chargeWhole` stores the new state of the rate limit for the headers
- * of the response.
+ * If a request costs several points, subtracts all these points from the rate limit of the client. `points` is the cost
+ * of the whole request, including the point that `charge` has already subtracted for this request. If the client has
+ * too few rate limit points left for the whole request, the request costs no points. `chargeWhole` stores the new state
+ * of the rate limit, so that the gateway can send it in the headers of the response.
  *
  * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, or `VALIDATION_ERROR` when the request costs more points than a rate
  *   limit of the client ever allows

@@ -10,8 +10,8 @@ import type { GatewayEnv } from '../request-state.ts';
  */
 const ipv6ClientPrefixBits = 64;
 /**
- * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. If an entry of
- * `X-Forwarded-For` is longer, the gateway shortens the entry to this length.
+ * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. If an entry that is not
+ * an IP address has more than `maxNameLength` characters, the gateway shortens the entry to `maxNameLength` characters.
  */
 const maxNameLength = 64;
 

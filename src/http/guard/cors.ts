@@ -37,8 +37,8 @@ const exposedHeaders = [
 
 /**
  * Creates the error for a refused preflight request. Developers can read the error in the network tab of the browser.
- * The error message names the environment variable that the operator must change. The browser's own error message
- * cannot contain this name.
+ * The error message names the environment variable that the operator must change. The error message that the browser
+ * itself shows cannot contain the name of this environment variable.
  */
 function refusedPreflight(origin: string): ServiceError {
   const message =

@@ -4,7 +4,10 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { RateLimiter } from '../../rate-limit/types.ts';
 import type { UsageRecorder } from '../../usage/recorder.ts';
 
-/** The services that the request guards of REST, GraphQL and the public pages need. */
+/**
+ * The services that the request guards (the middleware that checks requests) of REST, GraphQL and the public pages
+ * need.
+ */
 export interface GuardDependencies {
   services: Services;
   limiter: RateLimiter;

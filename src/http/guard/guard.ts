@@ -46,14 +46,14 @@ export interface Guards {
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates a check that the HTTP server runs for each request, before the app gets the request. If the process already
-   * knows that the request must be refused, the check sends the refusal itself (known-refusals.ts). The request guard
+   * knows that it must refuse the request, the check itself sends the response (known-refusals.ts). The request guard
    * would send the same refusal, but would use more processor time for it.
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
   /**
    * Returns the data that the gateway has collected about a request. If no guard has handled the request, `stateOf`
-   * creates the state of the request, because every response needs a request id. For example, no guard handles a health
-   * probe, or a request for an unknown path.
+   * creates the state of the request, because every response needs a request id. For example, requests of health probes
+   * and requests for unknown paths do not pass through a guard.
    */
   stateOf(c: HonoContext<GatewayEnv>): RequestState;
   /** Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. */

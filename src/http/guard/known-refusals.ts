@@ -15,8 +15,8 @@ import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, so that a flood of requests does not block the process. A
 // process can know in advance that it must refuse a request, for example because the API key has exhausted its rate
-// limit. The process sends this refusal before it matches a route, and before it creates a `Request` or `Headers`
-// object.
+// limit. The process sends the response to a refused request before it matches a route, and before it creates a
+// `Request` or `Headers` object.
 
 /**
  * The API of a request (REST or GraphQL), with the function that converts an error to a response in the format of this
@@ -29,14 +29,14 @@ export interface RefusingSurface {
 
 /**
  * Refuses a request, without a database query, if the process already knows a reason to refuse the request. Returns
- * whether the request was refused.
+ * true if the process has refused the request.
  */
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
- * Creates the function that refuses requests without reading the database. The returned function refuses a request if
- * the process already knows that the secret is invalid or that the rate limit is exhausted. The response equals the
- * response that the request guard of REST or GraphQL would send.
+ * Creates the function that refuses requests without reading the database. The created function refuses a request if
+ * the process already knows that the secret in the request is invalid, or that the client has used up its rate limit.
+ * The response equals the response that the request guard of REST or GraphQL would send.
  *
  * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
  *   renders errors for this API. `surfaceOf` returns undefined when the request needs no API key
@@ -52,8 +52,8 @@ export function createKnownRefusals(
   const { record, surfaceOf } = options;
 
   /**
-   * Returns the API key of a secret, or the reason why the secret is invalid. If the process does not know the secret
-   * yet and must look it up in the database, the function returns an empty object.
+   * Returns the API key that has the given secret, or the reason why the secret is invalid. If the process must first
+   * look up the secret in the database, the function returns an empty object.
    */
   function findKnown(secret: string | undefined): { key?: AuthenticatedKey; fault?: unknown } {
     try {

@@ -14,7 +14,8 @@ const requestIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${maxRequestIdLength}}$`);
 
 /**
  * Returns the request id of a request. If the client's header `X-Request-Id` has the allowed form, the value of the
- * header is the request id. If the header is missing or has another form, the gateway creates a new request id.
+ * header is the request id. If the header `X-Request-Id` is missing or does not have the allowed form, the gateway
+ * creates a new request id.
  */
 export const requestIdOf = (header: string | undefined): string =>
   header !== undefined && requestIdForm.test(header) ? header : randomUUID();

@@ -5,7 +5,8 @@ import type { GatewayEnv } from '../request-state.ts';
 
 /**
  * The lowest HTTP status of a server error. If the response has a server error, the tracing span of the request is
- * marked as failed. A client error does not mark the span (OpenTelemetry, HTTP).
+ * marked as failed. If the response has a client error (status 4xx), the tracing span is not marked as failed
+ * (OpenTelemetry, HTTP).
  */
 const lowestServerError = 500;
 

@@ -57,7 +57,7 @@ export interface RequestsInProgress {
  * client has disconnected, because the handler still uses the process and the database.
  *
  * @param whenSent If `whenSent` is true, the request counts as running until its response is written or its connection
- *   is closed. If `whenSent` is false, the request stops counting as running as soon as this function is called
+ *   is closed. If `whenSent` is false, the request stops counting as running as soon as the caller calls this function
  */
 export type EndRequest = (whenSent: boolean) => void;
 
@@ -111,8 +111,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Starts as many of the waiting requests of an API key as its limits allow. If an API key has no more running
-   * requests, the function removes it from the map `keys`.
+   * Starts as many waiting requests of an API key as the limits of this API key allow. If an API key has no more
+   * running requests, the function removes it from the map `keys`.
    */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {

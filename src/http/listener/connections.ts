@@ -23,9 +23,10 @@ export interface ConnectionLimits extends UnreadBodyLimits {
   keepAliveTimeoutMs: number;
   /**
    * The maximum time for which a connection may be silent (transfer no data) while the server answers a request. After
-   * `silentTimeoutMs`, the server closes the connection. Otherwise, the response to a client that no longer reads would
-   * stay in memory. `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`. With a shorter
-   * `silentTimeoutMs`, the server would close the connection of an incomplete request before the client got status 408.
+   * `silentTimeoutMs`, the server closes the connection. Without `silentTimeoutMs`, a response would stay in memory
+   * when its client no longer reads. `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`.
+   * With a shorter `silentTimeoutMs`, the server would close the connection of an incomplete request before the client
+   * got status 408.
    */
   silentTimeoutMs: number;
   /** The interval at which Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
@@ -74,7 +75,7 @@ export interface Connections {
   /**
    * Stops accepting connections, and waits until all responses are sent. Each response that begins while the server
    * stops gets the header `Connection: close`. After `idleGraceMs`, the server closes the idle connections. After
-   * `drainTimeoutMs`, it closes all other connections.
+   * `drainTimeoutMs`, the server closes all connections that are still open.
    */
   drain(): Promise<void>;
 }
@@ -121,8 +122,8 @@ export function trackConnections(
     response.once('close', () => {
       answers?.delete(response);
       // A server that is stopping closes a connection after it has sent the last response on this connection. If the
-      // server sent the headers of this last response before the server began to stop, the response has no header
-      // `Connection: close`.
+      // server sent the headers of the last response before it began to stop, this response has no header `Connection:
+      // close`.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });

@@ -20,10 +20,11 @@ export interface UnreadBodyLimits {
 
 /**
  * Creates a function that discards unread request bodies. The gateway answers some requests before it has read their
- * body, for example because the body is too large. Node itself would read all unread bodies as fast as the bytes
- * arrive. Many connections that send megabytes at the same time would delay other requests. A connection occupies one
- * of the limited slots only while the process reads bytes that have already arrived. A client that stops sending
- * therefore does not delay other clients.
+ * body, for example because the body is too large. Without this function, Node would read all unread request bodies as
+ * fast as the bytes arrive. Many connections that send megabytes at the same time would delay other requests. The
+ * gateway therefore discards bodies in a limited number of slots: a connection occupies a slot only while the process
+ * reads bytes that have already arrived. A connection whose client stops sending occupies no slot, so it does not delay
+ * other clients.
  *
  * @returns a function that the server calls at the start of each request. When the response has been sent, the returned
  *   function discards the unread part of the request body, so that the connection can carry the next request
@@ -32,7 +33,7 @@ export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: 
   const slots = createSlots(slotLimits.unreadBodies);
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (!hasBody(incoming)) return;
-    // `read(0)` prevents Node from reading the rest of an unread body as soon as the response ends.
+    // Without `read(0)`, Node would read the rest of an unread body as soon as the response ends.
     incoming.read(0);
     outgoing.once('finish', () => {
       const { socket } = incoming;

@@ -54,8 +54,8 @@ export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
 type HoldBytes = (change: number) => void;
 
 /**
- * The number of bytes of a text that are compressed in one step. The gateway compresses the next bytes only after the
- * client has read the earlier bytes.
+ * The number of bytes of a text that are compressed in one step. The gateway compresses the next bytes of a text only
+ * after the client has read the bytes before them.
  */
 const bytesAtOnce = 64 * 1024;
 

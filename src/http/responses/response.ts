@@ -7,9 +7,9 @@ import type { RequestState } from '../request-state.ts';
 export interface Answer {
   status: number;
   /**
-   * The body of the response, or null if there is no body, for example for status 304. The body of an error response is
-   * a function that creates the text from the request id. The same `Answer` object can therefore be the response to
-   * several refused requests with different request ids.
+   * The body of the response, or null if there is no body, for example for status 304. For an error response, `body` is
+   * a function that creates the text of the body from the request id. The same `Answer` object can therefore be the
+   * response to several refused requests with different request ids.
    */
   body: string | ReadableStream<Uint8Array> | ((requestId: string) => string) | null;
   headers?: Record<string, string>;

@@ -4,14 +4,14 @@ import { derivedKey } from '../../auth/derived-key.ts';
 import { isId } from '../../ids.ts';
 
 /**
- * The maximum length of a cursor of the whitelist feed, in characters. A feed cursor can be long, because it lists the
- * database transactions that were open when the cursor was created.
+ * The maximum length of a cursor of the whitelist feed, in characters. A cursor of the whitelist feed can be long,
+ * because it lists the database transactions that were open when the cursor was created.
  */
 export const maxFeedCursorLength = 16_384;
 
 /**
- * The regular expression for a cursor of the whitelist feed. A feed cursor consists of its content and its signature,
- * both in base64url. Feed cursors of releases before 1.6.0 have no signature.
+ * The regular expression for a cursor of the whitelist feed. A cursor of the whitelist feed consists of its content and
+ * its signature, both in base64url. Cursors of the whitelist feed from releases before 1.6.0 have no signature.
  */
 export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
 
@@ -32,8 +32,8 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
- * The sequence number of a whitelist change. The sequence number is 0 in cursors of earlier gateway releases, in which
- * whitelist changes had no sequence numbers.
+ * The sequence number of a whitelist change. Cursors of earlier gateway releases have the sequence number 0, because
+ * those releases gave whitelist changes no sequence numbers.
  */
 const changeId = z
   .string()
@@ -41,13 +41,14 @@ const changeId = z
   .catch('0');
 
 /**
- * How far a client has read the feed of a whitelist. Clients send their feed position in a cursor, so the gateway
- * validates each value of the position before an SQL statement uses the value.
+ * How far a client has read the whitelist feed, which contains the changes of a whitelist. A cursor that a client sends
+ * contains a feed position, so the gateway validates each value of this position before an SQL statement uses the
+ * value.
  */
 const position = z.object({
   /**
-   * A hash that identifies the database and the timeline of its server (`feedLife`). The hash changes after a failover,
-   * and after most restores of the database.
+   * A hash that identifies the database and the timeline of its server (`feedLife`). The hash that identifies the
+   * database changes after a failover, and after most restores of the database.
    */
   life: z.string().regex(/^[0-9a-f]{32}$/),
   /**
@@ -68,8 +69,8 @@ const position = z.object({
 const cursor = z.object({
   locationId: id,
   /**
-   * After the client has read the last page of the whole whitelist, or the last page of changes, it continues from this
-   * feed position.
+   * The feed position from which the client continues after it has read the last page of the whole whitelist, or the
+   * last page of changes.
    */
   next: position,
   /**
@@ -95,7 +96,10 @@ const cursor = z.object({
 /** A position in the history of a database, up to which the client has received all whitelist changes. */
 export type FeedPosition = z.output<typeof position>;
 
-/** The position of a client in the whitelist feed of a location. A client must treat the text of a cursor as opaque. */
+/**
+ * Describes how far a client has read the whitelist of a location and the changes of this whitelist. A client must
+ * treat the text of a cursor as opaque.
+ */
 export type FeedCursor = z.output<typeof cursor>;
 
 /**

@@ -15,16 +15,17 @@ import type { WhitelistReads } from '../reads.ts';
 // Database triggers store each change in the table WhitelistChange, together with the number of the transaction that
 // made the change. Each time a client starts to read the whitelist or its changes, the gateway takes a transaction
 // snapshot of PostgreSQL, and stores the snapshot in the feed cursor. When the client later sends this cursor, the
-// gateway returns all changes that are not in the snapshot of the cursor. If a transaction is still open when the
-// gateway takes a snapshot, the client receives the changes of this transaction with a later snapshot. A client may
-// receive the same whitelist change twice, but always receives the last change of each whitelist entry.
+// gateway returns all whitelist changes that are not in the transaction snapshot that the cursor contains. If a
+// transaction is still open when the gateway takes a snapshot, the client receives the changes of this transaction with
+// a later snapshot. A client may receive the same whitelist change twice, but always receives the last change of each
+// whitelist entry.
 
 /** The maximum number of changes in one page of the whitelist feed. */
 export const maxFeedPageSize = 5_000;
 
 /**
  * Returns the feed position from which a client with the given cursor continues. If the database no longer contains all
- * changes since this feed position, the client gets all whitelist entries again.
+ * changes after the returned feed position, the client gets all whitelist entries again.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -73,7 +74,8 @@ export function createWhitelistFeed(services: {
   /**
    * Returns the current position in the whitelist feed of a location, and whether a client can continue from an earlier
    * position. A client can continue from an earlier feed position if the database still contains all changes after this
-   * position. A client cannot continue if the gateway detects a restore of the database or a failover.
+   * position. A client cannot continue from an earlier feed position if the gateway detects that the database was
+   * restored or that a failover happened.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
@@ -88,8 +90,9 @@ export function createWhitelistFeed(services: {
 
   /**
    * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before it read the
-   * first page of the whitelist. After the last page of the whitelist, the client reads all changes since this feed
-   * position. The client therefore also gets the changes that were made while it read the pages of the whitelist.
+   * first page of the whitelist. After the client has read the last page of the whitelist, it reads all whitelist
+   * changes after the feed position in this cursor. The client therefore also gets the changes that were made while it
+   * read the pages of the whitelist.
    */
   async function listPage(
     key: AuthenticatedKey,
@@ -136,7 +139,7 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads one part of a feed page, starting after a given cursor. This part of the page contains whitelist entries or
+   * Reads one part of a feed page, starting after a given cursor. A part of a feed page contains whitelist entries or
    * whitelist changes.
    */
   async function readPart(
@@ -162,8 +165,8 @@ export function createWhitelistFeed(services: {
     const { next, round } = cursor;
     if (!round) {
       // The text of a transaction snapshot starts with the number of the oldest transaction that was open when the
-      // snapshot was taken. The client has already received the changes of all transactions with lower numbers than
-      // this oldest open transaction.
+      // snapshot was taken. The client has already received the changes of all transactions that have a lower number
+      // than the oldest transaction that was still open.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
@@ -182,7 +185,7 @@ export function createWhitelistFeed(services: {
      *
      * @param after the cursor of the previous page; if omitted, the page contains the first entries of the whole
      *   whitelist
-     * @param size the maximum number of changes
+     * @param size the maximum number of changes on the page
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not a cursor of this location
      */

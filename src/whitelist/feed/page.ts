@@ -5,16 +5,16 @@ import type { Plate } from '../plate.ts';
 export type WhitelistRemoval = Plate & { id: string };
 
 /**
- * A page of the whitelist feed. A client must apply `removals` before `upserts` (the new and changed whitelist
- * entries).
+ * One page of the changes to a whitelist (a page of the whitelist feed). A client must apply `removals` before
+ * `upserts` (the new and changed whitelist entries).
  */
 export interface WhitelistChanges {
   /** The new and changed whitelist entries, each with its current values. */
   upserts: WhitelistEntry[];
   removals: WhitelistRemoval[];
   /**
-   * The cursor for the position in the whitelist feed at which the client continues. The client sends this cursor with
-   * its next request for the whitelist feed.
+   * The cursor that marks the end of this page in the whitelist feed (the list of whitelist changes). The client sends
+   * this cursor with its next request for whitelist changes.
    */
   cursor: string;
   /** Whether another page exists. If `hasMore` is true, the client can request the next page immediately. */
@@ -41,13 +41,13 @@ const partSize = 500;
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page of the whitelist feed. The part starts after the position in the whitelist feed that the
- * cursor `after` names. Without a cursor, the part starts with the first whitelist entry.
+ * Reads a part of the whitelist changes on one page of the whitelist feed. The part starts after the position that the
+ * cursor `after` contains. Without a cursor, the part starts with the first whitelist entry.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
 /**
- * Reads one page of the whitelist feed in several smaller parts. The page can have fewer than `size` changes if its
+ * Reads one page of whitelist changes in several smaller parts. The page can have fewer than `size` changes if its
  * whitelist entries contain long texts or many weekly hours.
  *
  * @param size the maximum number of changes
@@ -73,7 +73,7 @@ export async function readInParts(
 
 /**
  * The estimated number of characters of a whitelist entry in JSON, not counting its texts and its weekly hours. The
- * function `charactersOf` adds the exact length of the entry's texts and weekly hours.
+ * function `charactersOf` adds the exact length of the entry's texts and weekly hours to this estimate.
  */
 const otherCharactersOfEntry = 300;
 
@@ -85,7 +85,7 @@ const charactersOf = (entries: readonly WhitelistEntry[]) =>
   );
 
 /**
- * Appends the next part of the changes (`part`) to a page of the whitelist feed. A change in `part` replaces an older
+ * Appends the whitelist changes in `part` to the whitelist changes in `page`. A change in `part` replaces an older
  * change of the same whitelist entry in `page`.
  */
 function joined(page: WhitelistChanges, part: WhitelistChanges): WhitelistChanges {

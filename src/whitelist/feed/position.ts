@@ -7,9 +7,9 @@ import type { FeedPosition } from './cursor.ts';
  * SQL for a hash that identifies the PostgreSQL server and its timeline, the database, and the table `WhitelistChange`.
  * The hash depends on the timeline of the PostgreSQL server, so the hash changes after a failover or a recovery, when
  * PostgreSQL starts a new timeline. After a failover, the column `timeline_id` does not show the new timeline until the
- * first checkpoint, which can come minutes later. Before the first checkpoint of the new timeline, only the column
- * `min_recovery_end_timeline` shows this timeline. The hash also changes when an operator restores a dump, because the
- * restore creates a new database or a new table.
+ * first checkpoint, which can come minutes later. Until the first checkpoint of the new timeline, only the column
+ * `min_recovery_end_timeline` contains the number of the new timeline. The hash `feedLife` also changes when an
+ * operator restores a dump, because the restore creates a new database or a new table.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
   (SELECT greatest(timeline_id, min_recovery_end_timeline) FROM pg_control_checkpoint(), pg_control_recovery()),
@@ -27,7 +27,7 @@ export const positionColumns = (locationId: string, life = feedLife) => `${life}
   (SELECT max(a.id) FROM "AuditRecord" a WHERE a."locationId" = ${locationId}) AS "newestRecordId",
   statement_timestamp() AS "takenAt"`;
 
-/** A row that an SQL statement with `positionColumns` returns. */
+/** One result row of an SQL statement that selects the columns `positionColumns`. */
 export type PositionRow = Omit<FeedPosition, 'takenAt'> & { takenAt: Date };
 
 /** Converts a row of the query result to a position in the whitelist feed. */

@@ -17,8 +17,8 @@ export type LocationPosition = PositionRow & {
 
 /**
  * For several locations, reads the current position in the whitelist feed, and checks whether the client can continue
- * from the position in its cursor. The statement computes the hash that identifies the server (`feedLife`) only once,
- * because PostgreSQL reads a file three times for each computation.
+ * from the position in the client's cursor. The statement computes the hash that identifies the server (`feedLife`)
+ * only once, because PostgreSQL reads a file three times for each computation.
  */
 export const readPositions = namedStatement(
   'whitelist-feed-positions',

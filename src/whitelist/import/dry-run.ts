@@ -29,8 +29,8 @@ export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }
       const [found] = await sql.query<{ count: number }>(countEntries, countEntries.values({ locationId }));
       const kept = result.isNew.filter((isNew) => !isNew).length;
       // Another request can delete whitelist entries after this function has compared the rows and before it counts the
-      // entries. In this case, `kept` can be greater than `found.count`, and the difference `found.count - kept` would
-      // be negative.
+      // entries. If the whitelist has become shorter in the meantime, `kept` can be greater than `found.count`, and the
+      // difference `found.count - kept` would be negative.
       result.deleted = Math.max(found!.count - kept, 0);
     }
     return result;

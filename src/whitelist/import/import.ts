@@ -53,7 +53,7 @@ export interface RejectedRow {
 
 /**
  * The result of a whitelist import. The field `total` is the number of rows that the client sent. The fields `created`,
- * `updated` and `unchanged` count the rows that created, changed or did not change a whitelist entry.
+ * `updated` and `unchanged` count the imported rows that created, changed or did not change a whitelist entry.
  */
 export interface ImportResult {
   locationId: string;
@@ -82,7 +82,7 @@ interface Batch extends CheckedRows {
   entries: WhitelistEntryValues[];
   /**
    * The SQL parameters with which the gateway writes the valid rows of the batch. For a REPLACE import and for a dry
-   * run, `input` is `undefined`, because these imports create their SQL parameters later.
+   * run, `input` is `undefined`, because the gateway creates the SQL parameters of these imports later.
    */
   input: InputParameters | undefined;
 }
@@ -117,7 +117,7 @@ export function createWhitelistImport(services: {
   ): Promise<MergeResult> {
     const { mode, mayRefuse } = options;
     if (options.dryRun) {
-      // The API key is checked again, because it may have been revoked while the dry run waited for a slot.
+      // The API key is checked again, because a client may have revoked the key while the dry run waited for its start.
       await author.reauthenticate();
       return dryRun(locationId, entries, mode);
     }
@@ -145,8 +145,9 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // After the gateway has stored one batch of an import, it must not refuse a later batch (`RATE_LIMIT_EXCEEDED`). If
-    // the gateway refused a later batch, only a part of the rows would be imported.
+    // After the gateway has stored one batch of an import, it must not refuse a later batch of this import with
+    // `RATE_LIMIT_EXCEEDED`. If the gateway refused a later batch of an import, only the rows of the earlier batches
+    // would be imported.
     let mayRefuse = true;
 
     async function mergeBatch(batch: Batch): Promise<void> {

@@ -9,10 +9,10 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 /**
  * Returns the SQL statement that writes one batch of imported rows and its audit record. PostgreSQL always uses a hash
  * table for `IN` with a subquery that does not depend on the outer query. The SQL statement therefore uses `IN` instead
- * of a join. A join of two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array
- * parameter has ten rows. With a join, PostgreSQL would therefore compare each row of one table with each row of the
- * other table. The SQL statement locks the row of the location. Without this lock, two imports could write the same
- * plates in different orders and wait for each other (a deadlock).
+ * of a join. A join of two large tables would be slow. When PostgreSQL plans a prepared statement, it assumes that an
+ * array parameter has ten elements. With a join, PostgreSQL would therefore compare each row of one table with each row
+ * of the other table. The SQL statement locks the row of the location. Without this lock, two imports could write the
+ * same plates in different orders and wait for each other (a deadlock).
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -68,9 +68,9 @@ export const writeEntries = namedStatement(
 export const entriesPerSearch = 5_000;
 
 /**
- * Finds existing whitelist entries whose plates are not among the imported rows. The search starts after the id
- * `$after`. PostgreSQL uses a hash table for the subquery of `NOT IN`, because the subquery does not depend on the
- * outer query.
+ * Finds existing whitelist entries whose plates are not among the imported rows. The search starts after the whitelist
+ * entry with the id `$after`. PostgreSQL uses a hash table for the subquery of `NOT IN`, because the subquery does not
+ * depend on the outer query.
  */
 export const findOthers = namedStatement(
   'whitelist-replace-others',

@@ -19,9 +19,8 @@ interface AuditRow {
 }
 
 /**
- * For a request with the given outcome, returns whether the database may contain `count` rows that the request stored.
- * If the request was acknowledged, it stored one row. If it was refused, it stored no row. If its outcome is unknown,
- * it stored at most one row.
+ * Returns whether the database may contain `count` rows from a request with the given outcome. An acknowledged request
+ * stored exactly one row. A refused request stored no row. A request with an unknown outcome stored at most one row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;

@@ -79,7 +79,7 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
   }
   return {
     count: () => count,
-    /** This promise resolves when all clients have disconnected. */
+    /** The promise `left` resolves when all clients have disconnected. */
     left: Promise.all(Array.from({ length: clients.atOnce }, next)),
   };
 }
@@ -88,8 +88,8 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
 const importedRows = 10_000;
 
 /**
- * Sends an import that replaces the whitelist of a location. Every import contains the same plates. Every imported
- * whitelist entry has the given note.
+ * Sends an import that replaces the whitelist of a location. All imports by this function contain the same plates.
+ * Every imported whitelist entry gets the note `note`.
  */
 export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
   await askGraph(

@@ -67,8 +67,8 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 
 /**
  * A soak test (a long run under load) compares the resource usage in these parts of its duration. For example, `[1, 3]`
- * means the part from 10 % to 30 % of the duration. The test ignores the first 10 % of the duration, because Node still
- * compiles code then, and the connection pools still open connections.
+ * means the part from 10 % to 30 % of the test duration. The test ignores the first 10 % of the duration, because
+ * during this time Node still compiles code, and the connection pools still open connections.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 

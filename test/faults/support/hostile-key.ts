@@ -37,15 +37,15 @@ const operationsWithValue = ({ locationId }: Access): string[] => [
 /**
  * Sends requests with an API key, one after the other, until `stop` is called. The function alternates between
  * expensive requests and requests with a hostile value.
- * @throws `stop` throws when any response contained `INTERNAL_ERROR`
+ * @throws by the returned function `stop`, if any response contained `INTERNAL_ERROR`
  */
 export function startHostileKey(urls: readonly string[], access: Access, pauseMs: number) {
   const expensive = expensiveQueries(access);
   const withValue = operationsWithValue(access);
 
   /**
-   * Returns the body of a request as JSON text. The hostile values are already JSON texts, such as `1e400`.
-   * `JSON.stringify` cannot write the number 1e400, because the number is too large for JavaScript.
+   * Returns the body of a request as JSON text. The list `hostileValues` contains JSON texts, such as `1e400`, and not
+   * JavaScript values. `JSON.stringify` cannot write the number 1e400, because the number is too large for JavaScript.
    */
   function bodyOf(round: number, isExpensive: boolean): string {
     if (isExpensive) return JSON.stringify({ query: expensive[round % expensive.length] });

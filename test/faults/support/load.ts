@@ -4,7 +4,7 @@ import type { Tenant } from './tenant.ts';
 /**
  * What a client knows about the outcome of its change: the gateway acknowledged the change, the gateway refused the
  * change, or the outcome is unknown. The outcome of a change is unknown when the client gets no response, a status of
- * 500 or more, or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
+ * 500 or more, or `INTERNAL_ERROR`. If the outcome of a change is unknown, the gateway may have stored the change.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -32,8 +32,8 @@ export interface Ledger {
   /** For each gateway in `urls`, the number of requests that the gateway acknowledged. */
   acknowledged: number[];
   /**
-   * A list with one text for each request with the outcome `unknown`. The text for a request contains the time, the
-   * method, the path, and the response or connection error.
+   * A list with one text for each request with the outcome `unknown`. Each text in the list describes one request: its
+   * time, its method, its path, and the response or the connection error.
    */
   unanswered: string[];
   /** The number of responses to requests with the rate-limited API key. */
@@ -63,7 +63,7 @@ export interface Load {
 const defaultPauseMs = 20;
 /** The maximum time that a test client waits for a response, in milliseconds. */
 const patienceMs = 20_000;
-/** If the gateway does not acknowledge a parking event, the gate sends it again at most this number of times. */
+/** If the gateway does not acknowledge a parking event, the gate sends it again at most `maxResends` times. */
 const maxResends = 20;
 
 let plateSequence = 0;
@@ -102,8 +102,8 @@ export function startLoad(
   let stopped = false;
 
   /**
-   * Returns whether the gateway refused the connection of a client. If the connection was refused, the client has not
-   * sent its request, so the gateway cannot have stored a change for it.
+   * Returns whether the gateway refused the connection of a client. If the gateway refused the connection, the client
+   * has not sent its request, so the gateway cannot have stored a change.
    */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
@@ -183,9 +183,9 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // When an attempt to record a parking event has an unknown outcome, the gateway may have stored the event. The
-      // outcome of the parking event therefore stays unknown, even when the gateway refuses a later attempt to record
-      // it.
+      // When an attempt to record a parking event has an unknown outcome, the gateway may have stored the event. If the
+      // gateway refuses a later attempt to record the event, the refusal does not show whether the earlier attempt
+      // stored the event. The outcome of the event therefore stays unknown.
       if (resend === 0 || outcome !== 'refused') history.outcome = outcome;
       if (stopped) return;
     }

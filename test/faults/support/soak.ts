@@ -96,7 +96,7 @@ export async function soak(
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toEqual([]);
   // If Redis responds too late on a busy machine, a gateway process counts rate limit points in its own memory and logs
-  // "Redis does not answer". Each gateway process that counts in its own memory may allow another `limitedKeyBudget`
+  // "Redis does not answer". Each gateway process that counts in its own memory may allow `limitedKeyBudget` additional
   // requests.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);

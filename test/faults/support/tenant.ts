@@ -21,8 +21,8 @@ export interface Tenant {
 
 /**
  * Runs a GraphQL operation with one root field, and returns the value of the field. The function waits for the response
- * without a timeout, because an import can take long on a busy machine. Therefore, the function does not use `fetch`,
- * which fails when no response headers arrive within 300 s.
+ * of the gateway without a timeout, because importing many rows can take long on a busy machine. Therefore, the
+ * function does not use `fetch`, which fails when no response headers arrive within 300 s.
  */
 export async function askGraph<Value>(
   url: string,

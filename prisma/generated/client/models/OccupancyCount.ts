@@ -826,14 +826,14 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
      * a parking event arrives late, the gateway corrects `openSessions` of the last occupancy count. When the gateway
-     * deletes expired parking sessions, the gateway also corrects `openSessions`. Because of these two corrections, the
-     * occupancy of the location stays the same.
+     * deletes expired parking sessions, the gateway also corrects `openSessions`. The two corrections of `openSessions`
+     * leave the occupancy of the location unchanged.
      */
     openSessions: number
     /**
-     * The time at which an occupancy count without plates loses its effect. This time is `countedAt` plus the maximum
-     * stay at the location. At the time `fadesAt`, the gateway notifies webhooks of the changed occupancy, and sets
-     * `fadesAt` to null.
+     * The time at which an occupancy count without plates loses its effect. The count loses its effect when the
+     * location's maximum stay has passed since `countedAt`. At the time `fadesAt`, the gateway notifies webhooks of the
+     * changed occupancy, and sets `fadesAt` to null.
      */
     fadesAt: Date | null
     createdAt: Date

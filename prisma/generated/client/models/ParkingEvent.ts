@@ -943,9 +943,9 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     decision: $Enums.AccessReason | null
     /**
-     * The whitelist entry id that the gate sent with the parking event. If the gate sent no such id, `whitelistEntryId`
-     * is the id of the whitelist entry that has the same plate as the parking event. `whitelistEntryId` is not a foreign
-     * key, so a parking event keeps this id after the whitelist entry is deleted.
+     * The whitelist entry id that the gate sent with the parking event. If the gate sent no whitelist entry id,
+     * `whitelistEntryId` is the id of the whitelist entry that has the same plate as the parking event.
+     * `whitelistEntryId` is not a foreign key, so a parking event keeps this id after the whitelist entry is deleted.
      */
     whitelistEntryId: string | null
     /**

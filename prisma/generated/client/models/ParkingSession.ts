@@ -815,7 +815,7 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
     endedAt: Date | null
     /**
      * The time at which the vehicle reaches its maximum stay. `staysUntil` is null if the location does not limit the
-     * stay. When the maximum stay of the location changes, the gateway may keep the former `staysUntil` of parking
+     * stay. When the maximum stay of the location changes, the gateway may leave `staysUntil` unchanged for parking
      * sessions that have already ended.
      */
     staysUntil: Date | null
@@ -826,7 +826,8 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     open: boolean
     /**
-     * Whether an occupancy count ended the parking session, because its plates did not include the vehicle's plate.
+     * Whether an occupancy count ended the parking session, because the plates of this count did not include the
+     * vehicle's plate.
      */
     corrected: boolean
     whitelistEntryId: string | null

@@ -15,7 +15,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model UsageTotal
  * The number of requests of an API key in one hour with the same operation, status and error code. When a gateway
- * process inserts usage records, a database trigger adds their number to `requests`.
+ * process inserts usage records, a database trigger adds the number of these records to `requests`.
  */
 export type UsageTotalModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageTotalPayload>
 

@@ -913,17 +913,18 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     status: $Enums.WebhookDeliveryStatus
     /**
      * The earliest time of the next attempt to deliver the message. When a gateway worker (push delivery) or a client
-     * (pull delivery) claims the delivery, it gets a lease on the message, and `nextAttemptAt` becomes the end of this
-     * lease. If this worker or client stops during the lease, another worker or client can claim the delivery after the
-     * end of the lease.
+     * (pull delivery) claims the delivery, it gets a lease on the message: until `nextAttemptAt`, no other worker or
+     * client can claim the delivery. If the worker or client that holds the lease stops, another worker or client can
+     * claim the delivery after the end of the lease.
      */
     nextAttemptAt: Date
     /**
      * The time at which a gateway worker or a client that pulls messages last claimed the delivery. `claimedAt` is null
      * before the first claim of the delivery. When a client asks the gateway to send the webhook message again, the
-     * gateway sets `claimedAt` to null. With pull delivery, a resend request does not change `claimedAt` of an
-     * unacknowledged message, so that the client that pulled the message can still acknowledge it. With pull delivery,
-     * `claimedAt` is the time at which a client pulled the message. Gateway workers therefore never change it.
+     * gateway sets `claimedAt` to null. With pull delivery, a request to resend a message leaves `claimedAt` unchanged
+     * while the message is unacknowledged, so that the client that pulled the message can still acknowledge it. With
+     * pull delivery, `claimedAt` is the time at which a client pulled the message. Gateway workers therefore never
+     * change `claimedAt` of a delivery to a pull webhook.
      */
     claimedAt: Date | null
     /**
