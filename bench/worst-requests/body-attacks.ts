@@ -61,6 +61,12 @@ const largestRow = (round: number, row: number) => ({
   validUntil: '2027-01-01T00:00:00Z',
 });
 
+/** Two weekly time spans, such as those of a resident who parks on workdays and on weekends. */
+const hours = [
+  { days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'], from: '07:00', to: '19:00' },
+  { days: ['SATURDAY', 'SUNDAY'], from: '09:00', to: '17:00' },
+];
+
 const importOf =
   (options: { mode: string; dryRun?: boolean }, row: (round: number, row: number) => unknown = largestRow) =>
   (world: WorstWorld): AttackRequest[] =>
@@ -146,6 +152,10 @@ const requests: [string, Attack['build']][] = [
       ),
   ],
   ['import that replaces 10,000 rows', importOf({ mode: 'REPLACE' })],
+  [
+    'import that replaces 10,000 rows with hours',
+    importOf({ mode: 'REPLACE' }, (round, row) => ({ ...largestRow(round, row), hours, maxEntries: 9 })),
+  ],
   ['import of 10,000 rows as a dry run', importOf({ mode: 'REPLACE', dryRun: true })],
   ['batches of 1,000 parking events', events],
 ];
