@@ -61,7 +61,7 @@ function checkHeader(names: string[], { required, optional = [], ignored = [] }:
  * Converts an error in a CSV file to a `Failure` for the user. If the error comes from the parser csv-parse, the
  * message of the `Failure` contains the line number.
  *
- * @param lastLine the number of the line with the last field that the parser has read completely
+ * @param lastLine the number of the line on which the parser finished reading its last complete field
  */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: number): Failure {
   if (error instanceof Failure) return error;

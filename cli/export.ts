@@ -11,10 +11,11 @@ import { feedPages } from './whitelist-feed.ts';
 
 /**
  * Yields the whitelist entries of a location, with the oldest whitelist entry first. The function reads the whitelist
- * feed, because one response of the feed contains up to 5,000 whitelist entries. The function therefore needs only 20
- * requests to read 100,000 whitelist entries. During the export, a plate can move to another whitelist entry, for
- * example when a client deletes the entry and creates a new entry with the same plate. If the whitelist feed contains
- * two entries with the same plate for this reason, the function yields only the entry that comes last in the feed.
+ * feed instead of the GraphQL list `whitelist`, because the feed has larger pages. A page of the feed contains up to
+ * 5,000 whitelist entries, and a page of the list contains at most 100. The function therefore needs only 20 requests
+ * to read 100,000 whitelist entries. During the export, a plate can move to another whitelist entry, for example when a
+ * client deletes the entry and creates a new entry with the same plate. If the whitelist feed contains two entries with
+ * the same plate for this reason, the function yields only the entry that comes last in the feed.
  */
 async function* entriesOf({ client }: Session, locationId: string) {
   const entryOfPlate = new Map<string, ReturnType<typeof fieldsOf>>();

@@ -15,7 +15,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
   values: {
     PENDING: {
       description:
-        'The gateway will still try to deliver the webhook message. With pull delivery, the message waits until a client pulls it, or a client has pulled it and still has a lease on it.',
+        'The webhook message is not yet delivered. With push delivery, the gateway still tries to send the message. With pull delivery, the message waits until a client has pulled and acknowledged it.',
     },
     DELIVERED: {
       description:

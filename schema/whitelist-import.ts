@@ -25,7 +25,7 @@ const entriesRule = z
 
 const ImportMode = builder.enumType('ImportMode', {
   description:
-    'What an import does in two cases: the plate of a row is already in the whitelist, or the plate of a whitelist entry is in no row.',
+    'Each row of an import contains the data of one whitelist entry. The import mode determines what the import does in two cases: a row has a plate that is already in the whitelist, or a whitelist entry has a plate that no row has.',
   values: {
     CREATE: {
       description:

@@ -9,8 +9,9 @@ const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * The secret for hashing API keys (the pepper) that the gateway uses in development when no pepper is configured. The
- * development pepper may be public, because API keys in development protect only the developer's own data.
+ * The pepper that the gateway uses in development when no pepper is configured. The pepper is the secret with which the
+ * gateway computes the hashes of API keys. The development pepper may be public, because API keys in development
+ * protect only the developer's own data.
  */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
 
@@ -84,8 +85,8 @@ const existingDay = z.iso.date();
 const minuteMs = 60_000;
 
 /**
- * Parses one time interval from a list of time intervals. An invalid text or an interval of zero length is a validation
- * error.
+ * Parses the text of one time interval from a list of time intervals. The validation fails if the text does not have
+ * the form `intervalForm`, if its start is a time that does not exist, or if its duration is zero.
  */
 const interval = z.string().transform((text, context) => {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];

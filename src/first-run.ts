@@ -99,9 +99,9 @@ async function writeKeys(path: string, lines: readonly string[], flag: 'w' | 'a'
 }
 
 /**
- * Creates an operator's key if the deployment environment (such as `development`) has no valid API key, and returns the
- * lines of text that show the operator's key. Only one process creates an operator's key, even if several processes
- * start at the same time.
+ * Creates an operator's key if the deployment environment (such as `development`) has no API keys, or only revoked API
+ * keys. Returns the lines of text that show the operator's key. Only one process creates an operator's key, even if
+ * several processes start at the same time.
  */
 async function makeOperatorKey(
   { prisma }: Database,

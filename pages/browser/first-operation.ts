@@ -27,8 +27,8 @@ export function firstOperationForm() {
 export const answered = 'answered';
 
 /**
- * Returns the operation, the response and the cursor position of the simple form. If an operation is still running in
- * the simple form, the function first waits for the response.
+ * Returns the GraphQL operation, the response and the cursor position from the simple HTML form. If the user has sent
+ * the operation with this form and the response has not arrived yet, the function first waits for the response.
  */
 export async function takeOverForm(): Promise<EarlyWork> {
   const { form, operation, answer } = firstOperationForm();

@@ -41,9 +41,10 @@ export const authorColumns = columnList(authorParameters);
 export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);
 
 /**
- * Returns SQL that writes an audit record as part of a hand-written SQL statement. The caller of `insertAuditRecord`
- * appends a `FROM` clause to the returned SQL, and passes the parameters that `auditParameters` returns. When the
- * gateway makes a change with Prisma, use `recordChange` instead of `insertAuditRecord`.
+ * Returns an SQL fragment that writes an audit record. The caller of `insertAuditRecord` uses the SQL fragment in a
+ * hand-written SQL statement, and appends a `FROM` clause to the fragment. The caller also passes the parameters that
+ * `auditParameters` returns to the SQL statement. When the gateway makes a change with Prisma, use `recordChange`
+ * instead of `insertAuditRecord`.
  *
  * @param location the alias of a table whose columns `id` and `companyId` contain the ids of the location and of its
  *   company

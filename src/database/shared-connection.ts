@@ -73,8 +73,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     });
 
   /**
-   * Runs the waiting SQL statements for gate decisions. When no SQL statement for a gate decision is waiting, the
-   * function waits a few iterations of the event loop for a new statement, and then returns.
+   * Runs the SQL statements of gate decisions that are in the queue, but at most `maxGatesInARow` of them. When the
+   * queue contains no SQL statement of a gate decision, the function waits a few iterations of the event loop for one.
+   * If no SQL statement of a gate decision arrives in this time, the function returns.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {

@@ -31,9 +31,10 @@ type CheckedVariables = { coerced: Variables; fault?: undefined } | { fault: Ser
 /**
  * Checks whether the values of an operation's variables fit their types in the schema. If at least one value does not
  * fit its type, the error describes the faults of all variables. A fault is either a value that does not fit its type,
- * or a value that violates the validation rule of an argument. If a value does not fit its type and also violates a
- * validation rule, the error reports only the violation. Like a resolver, a validation rule receives the coerced value:
- * for an enum argument, the rule receives the internal value of the enum.
+ * or a value that violates the validation rule of an argument. If the value of a field has both faults, the error
+ * reports only the violated rule for this field. The error still reports the faults of all other fields. Like a
+ * resolver, a validation rule receives the coerced value: for an enum argument, the rule receives the internal value of
+ * the enum.
  *
  * @returns the coerced variables when all values fit their types, otherwise the error `VALIDATION_ERROR`
  */

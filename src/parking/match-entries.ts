@@ -114,7 +114,9 @@ export const matchOf = (
  * Whether a parking event in the database has the same plate as a parking event that a gate sends now. If the gate
  * sends the text that a camera read, the function compares it with the camera text of the stored event, and not with
  * the plate of the stored event. Two events with the same camera text can have different plates, because a change of
- * the whitelist can change which entry matches the text.
+ * the whitelist can change which entry matches the text. For a camera text, the function also compares the confidence
+ * of the camera reading, and the plate type if the gate sent one. The function ignores the plate type if the stored
+ * event belongs to the whitelist entry that the gate named (`entryId`).
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

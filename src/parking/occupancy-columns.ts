@@ -31,8 +31,8 @@ const isUnseenEnd = (session: string, countedAt: string) =>
 /**
  * SQL for the current occupancy adjustment of a location. If the last occupancy count contained plates, the occupancy
  * adjustment is 0. After an occupancy count without plates, the occupancy adjustment is the counted number of vehicles
- * minus the number of open sessions at the time of the count. Each vehicle that was inside at the time of the occupancy
- * count moves the occupancy adjustment towards 0 when it leaves.
+ * minus the number of open sessions at the time of the count. Not every vehicle that leaves after the count changes the
+ * occupancy adjustment. The next two paragraphs describe when the occupancy adjustment moves towards 0.
  *
  * A positive occupancy adjustment means that vehicles are inside without an open parking session. When a vehicle
  * without a recorded entry leaves, a positive occupancy adjustment decreases by 1. A positive occupancy adjustment also

@@ -12,8 +12,8 @@ import { plateKey } from './vehicle-identity.ts';
 /** A quota that a vehicle exceeded when it entered, with the values for the webhook event `quota.exceeded`. */
 export interface ExceededQuota extends Pick<UsedQuota, 'referenceId' | 'inside' | 'enforcement'> {
   /**
-   * The number of vehicles inside that belong to the reference (such as an apartment), including the vehicle that has
-   * just entered.
+   * The number of vehicles inside that count towards the quota, including the vehicle that has just entered. A vehicle
+   * counts towards the quota if its whitelist entry has the reference `referenceId` (such as an apartment).
    */
   used: number;
   event: ParkingEvent;

@@ -57,12 +57,14 @@ export const mayBeSameVehicle = (event: string, entry: string) => {
  * columns are `entryId`, `sessionId` and the plate of the session. If several parking sessions belong to one whitelist
  * entry, the SQL returns one row for each of these sessions.
  *
- * A parking session belongs to a whitelist entry if the session has the plate of the entry. A parking session with a
- * camera text (the plate text that a camera read) also belongs to a whitelist entry if this entry is the only entry
- * that matches the text. Some parking sessions have neither the plate of a whitelist entry nor a camera text that
- * matches exactly one whitelist entry. Such a parking session belongs to the entry in its column `whitelistEntryId`.
- * The gateway uses the column `whitelistEntryId` only if two conditions are true: cameras may confuse the plate of the
- * entry with the plate of the session, and no whitelist entry has the plate of the session.
+ * A parking session belongs to a whitelist entry in each of the following cases:
+ *
+ * - The session has the plate of the entry.
+ * - The session has only a camera text (the plate text that a camera read) instead of a plate, and this entry is the
+ *   only entry that matches the text.
+ * - The column `whitelistEntryId` of the session contains the id of the entry. This case has two more conditions:
+ *   cameras may confuse the plate of the session with the plate of the entry, and no whitelist entry has the plate of
+ *   the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` with one reference, such as the entries
  *   of one apartment

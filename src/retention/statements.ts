@@ -95,13 +95,14 @@ export const countRemoval = removal(
 
 /**
  * Removes from expired occupancy counts the plates of vehicles that have left. `countRemoval` keeps an expired
- * occupancy count if it is the last occupancy count of its location, or if one of its vehicles is still inside. An
- * expired occupancy count that the retention job keeps can contain plates of vehicles that have left. The retention job
- * may already have removed the exit events of the vehicles that have left. If the retention job kept the plates of
- * vehicles that have left, these vehicles would count as inside when the gateway computes the sessions again. The SQL
- * statement keeps the plate of a vehicle in an occupancy count if the vehicle may have a parking session that is open,
- * or that ended at most `$days` days ago. The parking session may have begun before the occupancy count, and a camera
- * may have misread the plate of the session.
+ * occupancy count if it is the last occupancy count of its location. `countRemoval` also keeps an expired occupancy
+ * count if a parking session that the count started is still needed (`isStillNeeded`). An expired occupancy count that
+ * the retention job keeps can contain plates of vehicles that have left. The retention job may already have removed the
+ * exit events of the vehicles that have left. If the retention job kept the plates of vehicles that have left, these
+ * vehicles would count as inside when the gateway computes the sessions again. The SQL statement keeps the plate of a
+ * vehicle in an occupancy count if the vehicle may have a parking session that is open, or that ended at most `$days`
+ * days ago. The parking session may have begun before the occupancy count, and a camera may have misread the plate of
+ * the session.
  */
 export const plateRemoval = removal(
   'CountedPlate',

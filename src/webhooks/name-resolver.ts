@@ -44,10 +44,10 @@ function failureMessage(hostname: string, code: string | undefined): string {
 }
 
 /**
- * Creates a function that finds the IP addresses of a host name, first in the hosts file and then by DNS. `dns.lookup`
- * of Node.js would occupy a thread for each look-up, and unresponsive name servers could occupy all threads. The
- * resolver that this function creates uses no threads, and each DNS look-up can be cancelled. DNS search domains are
- * not supported.
+ * Creates a function that finds the IP addresses of a host name. The function uses DNS only if the hosts file does not
+ * list the host name. `dns.lookup` of Node.js would occupy a thread for each look-up, and unresponsive name servers
+ * could occupy all threads. The resolver that this function creates uses no threads, and each DNS look-up can be
+ * cancelled. DNS search domains are not supported.
  *
  * @param options.nameServers the addresses of the name servers, with optional ports; by default, the function uses the
  *   name servers of the system

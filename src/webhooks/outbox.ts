@@ -63,9 +63,9 @@ export function claimDue(sql: Sql, inFlight: readonly ClaimedDelivery[]): Promis
 }
 
 /**
- * Releases a claimed delivery without a delivery attempt, so that any worker may claim the delivery again. If another
- * worker, or a client that pulls messages, has already claimed the delivery again, `release` does not change this newer
- * claim.
+ * Releases a delivery that a worker has claimed, and records no delivery attempt. Any worker may then claim the
+ * delivery again. If the lease of the first worker has ended, another worker, or a client that pulls messages, may
+ * already have claimed the delivery. In this case, `release` does not change the newer claim.
  *
  * @param afterSeconds the number of seconds after which a worker may claim the delivery again; 0 means immediately
  */

@@ -17,11 +17,11 @@ const countsUntilReminder = 30;
 /** Notifies the clients that watch a pull webhook when messages of this webhook wait to be pulled. */
 export interface WaitingMessages {
   /**
-   * Returns an iterator that reports how many messages of a webhook wait to be pulled, up to `maxCountedWaiting`. As
-   * soon as a message waits to be pulled, the iterator reports the first number of waiting messages. When a new message
-   * waits, or when a client's lease on a message ends without an acknowledgement, the iterator reports how many
-   * messages wait now. While messages wait to be pulled, the iterator also reports their number at regular intervals.
-   * The iterator ends when the webhook is deleted.
+   * Returns an iterator. Each value of the iterator is the current number of messages of a webhook that wait until a
+   * client pulls them. This number is at most `maxCountedWaiting`. The iterator returns its first value as soon as a
+   * message waits to be pulled. The iterator returns a new value when a new message waits, or when a client's lease on
+   * a message ends without an acknowledgement. While messages wait to be pulled, the iterator also returns their number
+   * at regular intervals. The iterator ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }

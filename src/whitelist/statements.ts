@@ -62,7 +62,7 @@ interface SentColumns {
  * `reached` contains the permitted changes. A change is permitted if its location is in the scope of the client's API
  * key. `reached.n` is the position of the change in the SQL parameters, starting at 1, and `reached.id` is the id of
  * the location. If the statement contains several changes, PostgreSQL waits at most `maxJoinedWaitMs` for each locked
- * row, so that a locked row does not delay the other changes.
+ * row. A locked row therefore delays the other changes of the batch by at most `maxJoinedWaitMs`.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [

@@ -82,7 +82,7 @@ describe('streaming of a list without pages', () => {
     },
   );
 
-  test('a change of an API key does not end the stream of a list if the API key may still read the list', async () => {
+  test('a change of an API key does not end the stream of a list if the API key loses no permission and no part of its scope', async () => {
     const { path, secret, id, companyId } = await newLongList('location');
     const response = await startReading(path, secret);
     await keys.rotate(operator, id, 600);

@@ -145,9 +145,9 @@ async function rest(path: string, secret = key): Promise<void> {
 }
 
 /**
- * The kinds of requests that the script sends at random. For each request, the script chooses a random number between 0
- * and 1. The script then sends the request of the first list item whose number `upTo` is not less than the random
- * number.
+ * The kinds of requests that the script sends at random. Each item of the list contains a number (`upTo`) and a
+ * function that sends a request. For each request, the script chooses a random number between 0 and 1. The script then
+ * calls the function of the first item whose `upTo` is greater than or equal to the random number.
  */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [
   [0.6, () => graph(mayEnter, { locationId, plate }, key)],

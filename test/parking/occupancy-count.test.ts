@@ -384,7 +384,7 @@ describe('the occupancy that the gateway calculates from parking events and occu
   });
 
   test.runIf(testServerUrl)(
-    'the occupancy of a location is correct when all parking events and occupancy counts arrive at the same time',
+    'the parking sessions of a location stay correct even if all parking events and occupancy counts arrive at the same time',
     async () => {
       letChangesWait();
       const { locationId, see, setInside, sessions } = await newActivity();

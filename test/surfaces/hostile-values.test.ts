@@ -18,7 +18,10 @@ import { type Answer, newEntry, newSlug, openTestGateway } from '../support/harn
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-/** The number of GraphQL root fields in one request with hostile values. A mutation may have at most 10 root fields. */
+/**
+ * The maximum number of hostile values in one GraphQL request, for queries and for mutations. A request calls the same
+ * GraphQL field once for each hostile value. The gateway refuses a mutation with more than 10 root fields.
+ */
 const fieldsPerRequest = { query: 20, mutation: 10 };
 /**
  * The number of requests with hostile values that the test sends at the same time. One SQL statement of the gateway may

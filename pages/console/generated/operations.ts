@@ -49,7 +49,7 @@ export type HistoryInterval =
   /** 15 minutes. An interval starts at minute 0, 15, 30 or 45 of an hour in the location's local time. */
   | 'QUARTER_HOUR';
 
-/** What an import does in two cases: the plate of a row is already in the whitelist, or the plate of a whitelist entry is in no row. */
+/** Each row of an import contains the data of one whitelist entry. The import mode determines what the import does in two cases: a row has a plate that is already in the whitelist, or a whitelist entry has a plate that no row has. */
 export type ImportMode =
   /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   | 'CREATE'
@@ -180,7 +180,7 @@ export type WebhookDeliveryStatus =
   | 'DELIVERED'
   /** The receiver did not accept the webhook message within 3 days, or the gateway disabled the webhook after the last delivery attempt. */
   | 'FAILED'
-  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits until a client pulls it, or a client has pulled it and still has a lease on it. */
+  /** The webhook message is not yet delivered. With push delivery, the gateway still tries to send the message. With pull delivery, the message waits until a client has pulled and acknowledged it. */
   | 'PENDING';
 
 /** An event to which a webhook can subscribe. */

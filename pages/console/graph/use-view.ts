@@ -30,11 +30,12 @@ export interface ShownOperation {
  * it is online. The pause before a retry becomes longer with each failed attempt.
  *
  * @param options.pause if true, the hook sends no query
- * @param options.onlyCurrent whether the hook returns data and failures only for the current variables. If
- *   `onlyCurrent` is false, the hook returns the data for the previous variables until the response for the current
- *   variables arrives. For example, a page of a list stays visible while the next page of the list is loading. If
- *   `onlyCurrent` is the name of a GraphQL variable, the hook returns data and failures only for the current value of
- *   this variable.
+ * @param options.onlyCurrent true, false, or a text that contains the name of a GraphQL variable. If `onlyCurrent` is
+ *   true, the hook returns data and failures only for the current values of all variables. If `onlyCurrent` is false,
+ *   the hook returns the data for the previous variables until the response for the current variables arrives. For
+ *   example, a page of a list stays visible while the next page of the list is loading. If `onlyCurrent` is a text, the
+ *   hook returns data and failures only for the current value of the named variable. The values of the other variables
+ *   may be previous values.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

@@ -119,7 +119,8 @@ export type ApiKeySecret = Prisma.ApiKeySecretModel
  * An audit record, which describes one change of data. The transaction that makes a change also writes its audit
  * record. A database trigger (migration `webhooks`) runs for each new AuditRecord. The trigger adds one
  * WebhookDelivery for each webhook that is subscribed to the action of the AuditRecord. The table WebhookDelivery is
- * the outbox, which contains the messages that the gateway must still send.
+ * the outbox: the rows with the status PENDING are messages that are not yet delivered. The rows of delivered, failed
+ * and cancelled messages stay in the table until the retention job removes them.
  */
 export type AuditRecord = Prisma.AuditRecordModel
 /**

@@ -63,8 +63,8 @@ export async function requireFreeAddress(address: ListenAddress): Promise<void> 
  *
  * @param options.refusalBody creates the response body when the server refuses a request before the request reaches the
  *   app
- * @param options.behindProxy whether all connections come from a proxy, so that the address of a connection is not the
- *   client's address
+ * @param options.behindProxy whether all connections come from a proxy. The address of each connection is then the
+ *   address of the proxy, and not the address of a client
  * @param options.refuseKnown refuses some requests before they reach the app, for example requests with an invalid API
  *   key
  * @throws when the server cannot listen on the address; the error message names the environment variables to change
