@@ -19,8 +19,8 @@ const shared =
   '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
 /**
- * Matches the files with the request context and the observability code, which the folders `graphql` and `http` may
- * import.
+ * Matches the files of the request context and of observability. The folders `graphql` and `http` may import these
+ * files.
  */
 const requestContext = '^src/(context|observability/[^/]+)\\.ts$';
 
@@ -45,7 +45,7 @@ const domainImports = {
 };
 
 /**
- * Creates an import rule: files of the folder `from` may import only files of the same folder, shared modules, and
+ * Creates an import rule for the folder `from`. Its files may import only files of the same folder, shared modules, and
  * files that match a pattern in `allowed`.
  */
 const folderRule = (name, comment, from, ...allowed) => ({

@@ -10,8 +10,8 @@ import { externalPackages } from './external-packages.mjs';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * The files and folders from which dist/ is built. The list of source files contains package-lock.json, because dist/
- * also contains the npm packages in node_modules.
+ * The files and folders from which dist/ is built. The file package-lock.json is also a source, because it determines
+ * the npm packages that dist/ contains.
  */
 const sources = [
   ...[
@@ -43,10 +43,10 @@ async function stampOfSources() {
 }
 
 /**
- * Makes every import of the package graphql load the same copy of the package. Some packages import the ES modules of
- * graphql, and other packages load the CommonJS files of graphql. Without this plugin of the bundler, the bundle would
- * therefore contain two copies of graphql. The gateway would then fail, because one copy of graphql rejects a schema
- * that the other copy has created.
+ * With this plugin of the bundler, all packages load the same copy of the package graphql. Some packages import the ES
+ * modules of graphql, and other packages load the CommonJS files of graphql. Without this plugin of the bundler, the
+ * bundle would therefore contain two copies of graphql. The gateway would then fail, because one copy of graphql
+ * rejects a schema that the other copy has created.
  */
 const oneGraphql = {
   name: 'one-graphql',

@@ -8,9 +8,9 @@ import { defineConfig } from 'vitest/config';
 const workerBytes = 4 * 1024 ** 3;
 
 export default defineConfig({
-  // The npm packages in node_modules load the CommonJS build of the package graphql. With the alias below, the tested
-  // code also loads the CommonJS build of this package. Without the alias, the tested code would load a second copy of
-  // the package graphql.
+  // The npm packages in node_modules load the CommonJS build of the package graphql. With the option `alias`, the
+  // tested code also loads the CommonJS build of the package graphql. Without the alias, the tested code would load a
+  // second copy of the package graphql.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],

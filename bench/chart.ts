@@ -14,13 +14,14 @@ const colors = { met: '#2f7d4f', missed: '#b3372f', undecided: '#b7791f' };
 const colorWithoutGoal = '#6b7280';
 
 /**
- * Draws a chart with one bar for each ratio of two speeds. An example of a ratio is the requests per second of the
- * gateway, divided by the requests per second of a service that the benchmark uses for comparison. A vertical line
- * marks the ratio 1, at which both speeds are equal.
+ * Draws a chart with one bar for each ratio of two speeds. For example, the chart divides the requests per second of
+ * the gateway by the requests per second of a service that the benchmark uses for comparison. A vertical line marks the
+ * ratio 1, at which both speeds are equal.
  */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
-    // The chart omits figures whose goal is a maximum (`most`), because these figures are costs and not speeds.
+    // The chart omits each figure that has an upper limit as its goal (`most`), because such a figure is a cost and not
+    // a speed.
     figures.filter(({ most }) => most === undefined).map((figure) => ({ title, figure })),
   );
   const scale = (width - left - right) / largestRatio;

@@ -63,7 +63,7 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
 
 /**
  * Whether a server is a plain Node server, which shows the highest speed that this machine can reach. If a benchmark
- * case compares the gateway with a plain Node server, the benchmark does not start a second plain Node server.
+ * case already contains such a server, the benchmark does not start another plain Node server.
  */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
@@ -85,7 +85,7 @@ async function limitsOf(
 }
 
 /**
- * Before the benchmark measures a case, it sends the requests with these sequence numbers to both servers. The
+ * Sequence numbers of requests. The benchmark sends these requests to both servers before it measures a case. The
  * benchmark compares the gateway's response to each of these requests with the response of the other server (the peer).
  */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
@@ -147,8 +147,8 @@ const made = new Set(['createdAt', 'updatedAt', 'requestId', 'version']);
 
 /**
  * Prepares a response body for the comparison with the response of another server. The function `comparable` removes
- * fields that differ from response to response, such as `requestId`. `comparable` also converts times from texts to
- * numbers, because the servers format the same time differently.
+ * fields that differ from response to response, such as `requestId`. Different servers write the same time in different
+ * formats, so `comparable` converts each time to a number.
  */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return Date.parse(value);

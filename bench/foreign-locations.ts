@@ -11,8 +11,8 @@ import { bulkLocations, locationId } from './world.ts';
 // This benchmark checks that clients cannot learn from response times whether a location of another company exists. The
 // benchmark sends requests for three locations, one location after the other: a location of another company, and two
 // locations that do not exist. Because neither of these two locations exists, the gateway handles requests for both in
-// the same way. If the measured response times of the two non-existent locations differ, this difference is therefore a
-// measurement error.
+// the same way. A difference between the measured response times of these two locations is therefore only a measurement
+// error.
 
 const roundsOfEach = 4_000;
 const warmUpRounds = 300;

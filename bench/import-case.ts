@@ -29,7 +29,7 @@ const rows = (first: number, count: number, values: { vehicleType: string; note?
     ...values,
   }));
 
-/** A measured import, and the content that the whitelist must have before the import. */
+/** An import that the benchmark measures, and the rows that the whitelist must contain before this import. */
 interface Import {
   name: string;
   title: string;

@@ -11,14 +11,15 @@ import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
 // For each benchmark case, this file measures how many requests per second a plain Node HTTP server and the program
-// pgbench can handle. The plain Node server and pgbench show the highest speed that this machine can reach. The plain
-// Node HTTP server always sends the same response. The program pgbench sends the SQL statements of the benchmark case
-// directly to PostgreSQL, without the gateway.
+// pgbench can handle. The plain Node server and pgbench show roughly the highest speed that this machine can reach. The
+// plain Node HTTP server always sends the same response. The program pgbench sends the SQL statements of the benchmark
+// case directly to PostgreSQL, without the gateway.
 
 /**
- * The speed of a simpler program that does not use the gateway, in requests per second (`perSecond`). The simpler
- * program reaches the highest speed that this machine can reach in the benchmark case. The field `reached` is the
- * gateway's number of requests per second, divided by the speed of the simpler program (`perSecond`).
+ * The speed of a simpler program that does not use the gateway, in requests per second (`perSecond`). This program (a
+ * plain Node server or pgbench) shows roughly the highest speed that this machine can reach in the benchmark case. The
+ * field `reached` is the gateway's number of requests per second, divided by the speed of the simpler program
+ * (`perSecond`).
  */
 export interface Limit {
   label: string;

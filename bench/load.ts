@@ -38,7 +38,8 @@ export interface LoadJob {
 export interface LoadResult {
   answers: number;
   /**
-   * The number with which the next measurement can start: the first request number that this measurement has not used.
+   * The first request number that this measurement has not used, so the next measurement can start with this request
+   * number.
    */
   next: number;
   seconds: number;
@@ -52,7 +53,7 @@ export interface LoadResult {
   failures: number;
 }
 
-/** The number of requests that the process builds for each connection before the measurement starts. */
+/** How many requests a load process builds for each of its connections before the measurement starts. */
 const preparedRequests = 100;
 
 const hasGraphqlErrors = (body: string) => body.startsWith('{"errors"');

@@ -22,15 +22,17 @@ export interface Bench {
   startLoad(): LoadProcess;
   /**
    * Opens a database in which a benchmark can run SQL statements without the gateway. If the gateway uses PostgreSQL,
-   * `openBeside` opens the gateway's own database. If the gateway uses the embedded database, `openBeside` opens a
-   * second embedded database, and adds the gateway's locations to it.
+   * `openBeside` opens the gateway's own database. If the gateway uses the embedded database, `openBeside` opens
+   * another embedded database, and adds the locations of the gateway to this other database.
    */
   openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
   /** Opens a gateway in the benchmark process, so that the benchmark can record the SQL statements of the gateway. */
   openHere(): Promise<Gateway>;
   /** The URL of PostgreSQL and the size of each server's connection pool, or `undefined` for the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
-  /** The minimum (`least`) and the maximum (`most`) number of pairs of measurements in a comparison of two servers. */
+  /**
+   * A comparison of two servers consists of pairs of measurements: at least `least` pairs, and at most `most` pairs.
+   */
   pairs: { least: number; most: number };
   pairSeconds: number;
   /**
@@ -49,8 +51,8 @@ export interface Bench {
 
 let numbers = 1;
 /**
- * Reserves a range of numbers that no other measurement uses for its requests, and returns the first number of the
- * range.
+ * Reserves a range of request numbers for one measurement, and returns the first request number of the range. No other
+ * measurement gets the same range.
  */
 export const freshNumbers = () => (numbers += 10_000_000);
 
@@ -67,13 +69,13 @@ export interface MeasuredSide {
 
 /**
  * Measures each server several times for a short time, and returns the median of each figure. In each repetition of the
- * measurements, the benchmark measures every server once, in random order. In the arrays `rates` and `p99s`, values
- * with the same index come from the same repetition of the measurements.
+ * measurements, the benchmark measures every server once, in random order. The arrays `rates` and `p99s` contain one
+ * value for each repetition, in the order of the repetitions.
  *
  * @param accept a function that checks the responses of a server, and throws an error when the server sent unexpected
  *   responses
  * @param figuresOfCase a function that computes the figures of a benchmark case from the measurements. The measurement
- *   stops when it is certain for every figure whether the figure meets its goal
+ *   stops when the results show for every figure, without doubt, whether the figure meets its goal
  */
 export async function alternate<MeasuredServer extends MeasuredSide>(
   bench: Bench,

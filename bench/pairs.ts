@@ -26,9 +26,9 @@ export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
  * The maximum number of pairs of measurements in a benchmark case. If 40 pairs of measurements do not show whether a
- * figure meets its goal, the figure is very close to the goal. For a clear result, the benchmark would need hundreds of
- * pairs of measurements, because a confidence interval of half the width needs four times as many pairs. Hundreds of
- * pairs of measurements would take an hour for one benchmark case.
+ * figure meets its goal, the figure is very close to the goal. To halve the width of the confidence interval, the
+ * benchmark needs four times as many pairs of measurements. A clear result would therefore need hundreds of pairs.
+ * Hundreds of pairs of measurements would take an hour for one benchmark case.
  */
 export const maxPairs = 40;
 
@@ -54,8 +54,8 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns how many of `count` measured values lie below the confidence interval. The same number of measured values
- * lies above the confidence interval as below it.
+ * Returns how many of `count` measured values lie below the confidence interval. The number of measured values above
+ * the confidence interval is equal to the number below it.
  */
 function leftOutAtEachEnd(count: number): number {
   // For `k` = 0, 1, 2 and so on, the loop tries a confidence interval without the `k` smallest and the `k` largest
@@ -81,8 +81,8 @@ export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[])
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
 
 /**
- * Decides whether a benchmark figure meets its goal. Returns `undefined` for a benchmark figure without a goal. For a
- * benchmark figure without a confidence interval, the function compares the value itself with the goal.
+ * Decides whether a benchmark figure meets its goal. Returns `undefined` for a benchmark figure without a goal. If a
+ * benchmark figure has no confidence interval, the function compares the value of the figure with the goal.
  */
 export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
   if (figure.least === undefined && figure.most === undefined) return undefined;
@@ -92,8 +92,8 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 }
 
 /**
- * Makes at least `least` and at most `most` pairs of measurements. The function stops early, before it has made `most`
- * pairs, when no benchmark figure has the verdict `undecided` (`verdictOf`). After `least` pairs of measurements, the
+ * Makes at least `least` and at most `most` pairs of measurements. The function makes fewer than `most` pairs if it is
+ * clear earlier whether each benchmark figure meets its goal (`verdictOf`). After `least` pairs of measurements, the
  * function compares the figures with their goals. If the verdict on a figure is undecided, the function doubles the
  * number of pairs of measurements, and then compares the figures with their goals again. If the function compared the
  * figures with their goals after every single pair of measurements, it would more often stop too early, with a verdict

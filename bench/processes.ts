@@ -34,8 +34,8 @@ export interface ServerOptions {
   /** The command line options of Node itself, which come before the name of the script. */
   nodeOptions?: string[];
   /**
-   * The path of the Node executable with which the server runs. If `node` is missing, the server runs with the same
-   * Node executable as the benchmark.
+   * The path of the Node executable with which the server runs. If the option `node` is omitted, the server runs with
+   * the same Node executable as the benchmark.
    */
   node?: string | undefined;
 }

@@ -33,7 +33,8 @@ export interface CaseResult {
   /** The numbers that the benchmark measures, stores, and compares with the numbers of later runs. */
   figures: Figure[];
   /**
-   * The speeds of simpler programs, which show the highest speed that this machine can reach in this benchmark case.
+   * The speeds of programs that do less work than the gateway. They show the highest possible speed of this machine in
+   * this benchmark case.
    */
   limits?: Limit[];
   /**
@@ -74,7 +75,10 @@ function figureText(figure: Figure): string {
   return `${(verdict === 'met' ? verdict : verdict.toUpperCase()).padEnd(9)} ${shown}, goal ${goalText(figure)}`;
 }
 
-/** Returns a line of text with the speed of a simpler program, and with the gateway's speed divided by this speed. */
+/**
+ * Returns a line of text with the speed of a program that does less work than the gateway. The line also contains the
+ * ratio of the gateway speed to this speed.
+ */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
 

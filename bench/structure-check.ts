@@ -6,8 +6,8 @@ import { median } from './pairs.ts';
 // body arrives in chunks, so the benchmark measures the structure check with several chunk sizes.
 
 /**
- * The goal for the speed of the structure check: megabytes of JSON per second of processor time. If the structure check
- * were slower, it would block other requests for longer than any other step of an import.
+ * The minimum speed that the structure check of JSON bodies should reach, in megabytes of JSON per second of processor
+ * time. If the structure check were slower, it would block other requests for longer than any other step of an import.
  */
 const goal = 300;
 

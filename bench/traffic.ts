@@ -37,8 +37,8 @@ export interface RequestSpec {
 }
 
 /**
- * A function that builds the `n`-th request of a measurement. For the same `n`, the gateway and its peers (the servers
- * with which the benchmark compares the gateway) get equivalent requests.
+ * A function that builds the `n`-th request of a measurement. For each request number `n`, the gateway and its peers
+ * get equivalent requests. The peers are the servers with which the benchmark compares the gateway.
  */
 type Build = (world: World, n: number) => RequestSpec;
 
@@ -140,8 +140,8 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
 });
 
 /**
- * Returns the licence plate in the `n`-th request for a gate decision. For an odd `n`, the plate in the request is on
- * the whitelist of the location. For an even `n`, the plate in the request is not on the whitelist.
+ * Returns the licence plate in the `n`-th request for a gate decision. If `n` is odd, the whitelist of the location
+ * contains this plate. If `n` is even, the whitelist does not contain the plate.
  */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =

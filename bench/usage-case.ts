@@ -13,7 +13,7 @@ import type { CaseResult } from './report.ts';
 
 /**
  * The number of gate decisions per second that the benchmark requests. The benchmark also writes as many usage records
- * as this number of requests per second would produce in one hour.
+ * as `requestsPerSecond` requests per second produce in one hour.
  */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
@@ -21,10 +21,9 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The benchmark measures gate decisions this many times while the database contains no usage records, and this many
- * times while it contains usage records. Six measurements with the usage records and six without them are enough to
- * compute a confidence interval. After the benchmark has written the usage records, it can no longer measure gate
- * decisions without usage records.
+ * The benchmark measures gate decisions six times without usage records in the database, and six times with usage
+ * records. Six measurements with the usage records and six without them are enough to compute a confidence interval.
+ * After the benchmark has written the usage records, it can no longer measure gate decisions without usage records.
  */
 const gateRounds = 6;
 

@@ -57,7 +57,7 @@ async function repeat<Result>(times: number, work: () => Promise<Result>): Promi
 const listPath = (position: number, reference?: string) =>
   `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
 
-/** The number of gate decisions that another client requests per second while slow clients read whole lists. */
+/** While slow clients read whole lists, another client requests this number of gate decisions per second. */
 const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;

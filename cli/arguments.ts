@@ -49,8 +49,8 @@ export const choicesOf = <Value extends string>(values: Readonly<Record<string, 
 export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
 
 /**
- * Parses the name of a webhook event. Users can write the name of an event as in webhook messages, such as
- * `whitelist.created`, or as in GraphQL, such as `WHITELIST_CREATED`.
+ * Parses the name of a webhook event. Users can write this name in the form of webhook messages (`whitelist.created`)
+ * or in the form of GraphQL (`WHITELIST_CREATED`).
  */
 export const webhookEvent = (value: string) =>
   // This function does not check the name of the event, because the gateway rejects unknown event names.

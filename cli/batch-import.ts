@@ -44,8 +44,8 @@ interface BatchImport<Row> {
   /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
   /**
-   * Writes the rejected rows of an import to a file. An import of quotas has no `rejects`, because the gateway refuses
-   * a whole batch of quotas when one quota is invalid.
+   * Writes the rejected rows of an import to a file. For an import of quotas, `rejects` is undefined, because the
+   * gateway refuses a whole batch of quotas when one quota is invalid.
    */
   rejects?: RejectedRows<Row>;
   /**
@@ -198,9 +198,9 @@ export async function importInBatches<Row extends FileRow>(
 
   /**
    * Returns the next batch of rows. If the command reads the rows from standard input, Ctrl-C ends the wait for more
-   * rows, and the function returns `isStopped`. If the input is a file, the function reads the next batch even after
-   * Ctrl-C, because a file can be read quickly. If the file has no further rows, the import is complete, so the command
-   * does not report that the user interrupted the import.
+   * rows, and the function returns `isStopped`. If the input is a file, Ctrl-C does not interrupt the reading of the
+   * next batch, because this takes only a short time. If the file has no further rows, the import is complete. The
+   * command then does not report an interruption.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();

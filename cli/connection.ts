@@ -41,7 +41,7 @@ export interface Connection {
   ): Promise<GatewayAnswer>;
   /**
    * Sends a request that the gateway may execute twice without harm. When the gateway fails or becomes unreachable,
-   * `repeat` retries the request a few times, but only if the gateway has answered an earlier request.
+   * `repeat` retries the request a few times. Without any earlier answer from the gateway, `repeat` does not retry.
    *
    * @param request a function that sends the request once. If a retry may succeed, the function throws a temporary
    *   `Failure`
@@ -69,9 +69,9 @@ const maxRetries = 5;
 
 /**
  * The maximum number of retries for one request that the gateway refuses because of a limit. After the pause that the
- * header `Retry-After` states, the gateway usually accepts the request. The gateway can refuse the request again if
- * other clients use the same API key. If a hundred retries of one request fail, probably another program refuses the
- * request, such as a proxy with its own limit.
+ * header `Retry-After` states, the gateway usually accepts the request. If other clients use the same API key, the
+ * gateway can refuse a retry because of the same limit. If a hundred retries of one request fail, probably another
+ * program refuses the request, such as a proxy with its own limit.
  */
 const maxLimitRetries = 100;
 
@@ -89,15 +89,15 @@ export const jsonType = { 'Content-Type': 'application/json' } as const;
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
   { codes: /^(ERR_SSL_|EPROTO)/, difference: 'its answer is not TLS (a port without TLS needs http://)' },
-  // A closed connection counts as a temporary failure, because a gateway closes its connections when it stops, for
-  // example for an update.
+  // A gateway that stops, for example for an update, closes its connections. A closed connection therefore counts as a
+  // temporary failure.
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
 
 /**
  * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`.
- * When the gateway refuses a request because of a limit, it can also send the status 200. For example, the status is
- * 200 when a change has waited too long for earlier changes of its location (docs/rate-limits.md).
+ * When the gateway refuses a request because of a limit, it can also send the status 200. For example, the gateway
+ * sends this status for a change that has waited too long for earlier changes of its location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === tooManyRequests) {

@@ -6,8 +6,8 @@ import { exitCode, Failure } from './failure.ts';
 import { type Source, textOf } from './source.ts';
 
 /**
- * Maps each delimiter that some programs use instead of commas to the name of the delimiter. Error messages about a CSV
- * file contain the name of the delimiter.
+ * Delimiters that some programs use instead of commas, each with its name. Error messages about a CSV file contain the
+ * name of the delimiter.
  */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
@@ -75,8 +75,8 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: nu
       exitCode.usage,
     );
   }
-  // If the columns of a CSV file are not separated by commas, the character after the closing quote of the first column
-  // name can be the delimiter.
+  // The parser reports the character after the closing quote of the first column name. If this character is a
+  // semicolon, for example, the file uses semicolons instead of commas.
   const [, delimiter = ''] = /got "(.)"/.exec(message) ?? [];
   if (lines === 1 && code === 'CSV_INVALID_CLOSING_QUOTE' && Object.hasOwn(otherDelimiters, delimiter)) {
     return wrongDelimiter(delimiter);
@@ -88,8 +88,8 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: nu
 interface CsvRecord {
   line: number;
   /**
-   * The fields of the CSV row. Each property has the name of a CSV column, and its value is the row's field in this
-   * column. A CSV field without quotes becomes null if it is empty.
+   * The fields of the CSV row. Each property has the name of a CSV column, and contains the field of this CSV row in
+   * that column. A CSV field without quotes becomes null if it is empty.
    */
   fields: Record<string, string | null>;
 }

@@ -164,8 +164,8 @@ function parse(args: string[]): { values: Values; addresses: string[]; data: Dat
 const textOrFile = (value: string) => (value.startsWith('@') ? readPart('body', value.slice(1)) : value);
 
 /**
- * Returns the headers in the value of one option `--header`, which is either a header or the name of a file with
- * headers.
+ * Returns the headers of one option `--header`. The value of this option is either a header, or `@` and the name of a
+ * file with headers.
  */
 const headerLines = (value: string) =>
   value.startsWith('@') ? readPart('headers', value.slice(1)).split(/\r?\n/) : [value];
@@ -192,8 +192,8 @@ const dataReaders = {
 };
 
 /**
- * Returns the request body, or `undefined` when no option has a part of the body. curl joins the parts with `&`, but
- * appends the value of `--json` without a separator.
+ * Returns the request body, or `undefined` when the curl command has no option with a part of the body. Like curl, the
+ * function joins the parts with `&`, but appends the value of `--json` without a separator.
  */
 function bodyOf(data: readonly DataOption[]): string | undefined {
   if (data.length === 0) return undefined;

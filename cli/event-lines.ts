@@ -95,8 +95,8 @@ function formFault(event: unknown): Rejection | undefined {
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of text) {
-    // A CR at the end of a chunk may be the first half of the line ending CRLF, so the function waits for the next
-    // chunk.
+    // If a chunk ends with CR, the next chunk may begin with LF, and both characters together are one line ending
+    // (CRLF). The function therefore waits for the next chunk.
     const lines = (rest + chunk).split(/\r?\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     yield* lines;
@@ -106,7 +106,7 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
 
 /**
  * Reads parking events from a file with one JSON object in each line. The function can also read a file of rejected
- * events, in which each JSON object has the event in its field `event`.
+ * events. In such a file, the field `event` of each JSON object contains the parking event.
  *
  * @throws {Failure} when the file cannot be read, or is not in UTF-8
  */

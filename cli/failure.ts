@@ -32,7 +32,7 @@ interface FailedAnswer {
   code?: string | undefined;
   /** The name of the invalid field in the error response, such as `quotas.3.inside`. */
   field?: string | undefined;
-  /** True if the gateway was unreachable or failed, so that a retry may succeed. */
+  /** True if the gateway was unreachable or failed. A retry may then succeed. */
   temporary?: boolean;
   /** The number of seconds in the response header `Retry-After`. */
   retryAfterSeconds?: number | undefined;

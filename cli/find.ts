@@ -35,8 +35,8 @@ interface Named<Item> {
  * short id or the name of the object. If `text` is a complete id, the function returns `text` unchanged. If `text` is
  * the name of one object and the short id of another object, the function chooses the object with the name.
  *
- * @throws {Failure} when no object matches the text, or when several objects match; the error message lists these
- *   objects
+ * @throws {Failure} when no object matches the input of the user, or when several objects match it; the error message
+ *   lists the matching objects
  */
 async function idOf<Item extends { id: string }>(text: string, named: Named<Item>): Promise<string> {
   if (isId(text)) return text;

@@ -62,8 +62,8 @@ export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * The longest pause before a retry, in seconds: one hour, which is the longest window of a rate limit. Without this
- * maximum, a server could make pms pause for more than 24 days. A Node.js timer of more than 24 days ends immediately.
+ * The longest pause before a retry, in seconds: one hour, which is the longest window of a rate limit. Without a limit,
+ * a server could make pms pause for more than 24 days. A Node.js timer of more than 24 days ends immediately.
  */
 const maxRetryAfterSeconds = 3600;
 
@@ -104,8 +104,8 @@ export const notGateway = (
   );
 
 /**
- * Whether the HTTP status of a response (500 or higher) says that the gateway failed. After a failure of the gateway, a
- * retry may succeed.
+ * Whether the HTTP status of a response is 500 or higher, which means that the gateway failed. After a failure of the
+ * gateway, a retry may succeed.
  */
 export const isGatewayFailure = ({ status }: Response) => status >= 500;
 

@@ -22,15 +22,15 @@ export function requireGatewayUrl(url: string): void {
 
 /**
  * Returns the URL of a request to the gateway. The address of the gateway may have a path, such as
- * `https://example.com/parking`, because a proxy may serve the gateway under this path. The function ignores `/graphql`
- * at the end of the address, because users also give the URL of the GraphQL endpoint.
+ * `https://example.com/parking`, because a proxy may serve the gateway under this path. Users may also give the URL of
+ * the GraphQL endpoint, so the function ignores `/graphql` at the end of the gateway's address.
  *
  * @param gateway the address of the gateway
  * @param path the path and query of the request, such as `/graphql`, relative to the address of the gateway
  */
 export function requestUrl(gateway: string, path: string): URL {
   const address = new URL(gateway);
-  // `new URL` resolves `..` in the path of the request, so that the request cannot leave the path in the gateway's
+  // `new URL` resolves each `..` in the path of the request. The URL therefore always keeps the path of the gateway's
   // address.
   const { pathname, search } = new URL(path, address.origin);
   address.pathname = address.pathname.replace(/\/*(\/graphql)?\/*$/, '') + pathname;

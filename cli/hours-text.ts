@@ -3,8 +3,8 @@ import { type WeeklyHoursInput, Weekday } from './generated/operations.ts';
 // On the command line and in files, weekly hours are written as a text, such as `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
 
 /**
- * The position of each weekday in the week. The command line sorts weekdays by these positions, because the GraphQL
- * enum `Weekday` does not define an order.
+ * The position of each weekday in the week. To sort weekdays, the command line needs the position of each weekday,
+ * because the GraphQL enum `Weekday` does not define an order.
  */
 const placeInWeek: Record<Weekday, number> = {
   [Weekday.MONDAY]: 0,

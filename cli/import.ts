@@ -64,7 +64,7 @@ function createRepetitionCheck() {
   const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: Row) =>
     JSON.stringify([plateType, plateCode, plateNumber]);
 
-  /** Remembers the plate of a valid row, so that a later row with the same plate is rejected. */
+  /** Remembers the plate of a valid row. The function `rejectionOf` can then reject a later row with the same plate. */
   function add(row: Row): void {
     lineOfPlate.set(plateOf(row), row.line);
   }
@@ -81,9 +81,9 @@ function createRepetitionCheck() {
     rejectionOf,
     /**
      * Returns the final result for a row that the command has sent: the reason why the row was rejected, or undefined
-     * if the gateway accepted the row. If the row repeats the plate of an earlier row, the gateway's message contains
-     * the index of the earlier row in the request. Instead of the gateway's message, the function returns a message
-     * with the line number of the earlier row in the file.
+     * if the gateway accepted the row. If a row repeats the plate of an earlier row of the same request, the message of
+     * the gateway contains the index of the earlier row. Instead of the gateway's message, the function returns a
+     * message with the line number of the earlier row in the file.
      *
      * @param error the error that the gateway returned for the row
      */
@@ -101,9 +101,9 @@ type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 /**
  * Yields the rows that come after a given line of a file. The function marks a row as rejected if the row is malformed,
  * or if the row repeats the plate of a row of an earlier request. The command does not send rejected rows to the
- * gateway. If `isInGateway` is false, the function also rejects a row that repeats the plate of a valid row up to the
- * given line. If `isInGateway` is true, the gateway has already imported the valid rows up to the given line, and
- * itself rejects the rows that repeat their plates.
+ * gateway. If `isInGateway` is false, the gateway does not contain the valid rows up to the given line, so the function
+ * also rejects each later row that repeats their plates. If `isInGateway` is true, the gateway contains these valid
+ * rows, and itself rejects such a later row.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,
@@ -185,9 +185,9 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // After a failure of the gateway, the command sends only dry runs, UPSERT imports and REPLACE imports again. If
-      // the response to a CREATE import was lost, the gateway may already have imported the rows. If the command
-      // then sent the import again, the gateway would reject all rows that it has already imported as duplicates.
+      // After a failure of the gateway, the command repeats a request only if it is a dry run, an UPSERT import or a
+      // REPLACE import. If the response to a CREATE import was lost, the gateway may already have imported the rows. If
+      // the command then sent the import again, the gateway would reject the imported rows as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
@@ -216,8 +216,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects,
       send,
       continuation: (after) => [
-        // The command that continues a CREATE import must start after the last imported line. If the command sent an
-        // imported row again, the gateway would reject the row as a duplicate.
+        // The command that continues a CREATE import must start after the last imported line. Otherwise, the command
+        // would send imported rows again, and the gateway would reject these rows as duplicates.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]

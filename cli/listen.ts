@@ -18,8 +18,8 @@ import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
 /**
- * The time limit for the response of a webhook receiver, in milliseconds. The gateway uses the same time limit as `pms
- * listen` when it posts webhook messages to a receiver itself.
+ * The time limit for the response of a webhook receiver, in milliseconds. The gateway applies the same limit of 15 s
+ * when it posts webhook messages directly to a receiver.
  */
 const receiverTimeoutMs = 15_000;
 /**
@@ -31,8 +31,8 @@ const leaseSeconds = 60;
 /**
  * How long `pms listen` forwards the webhook messages that it has pulled with one request, in milliseconds. After
  * `forwardForMs` milliseconds, `pms listen` pulls webhook messages again. When only 30 seconds (twice
- * `receiverTimeoutMs`) remain to acknowledge the pulled messages, `pms listen` stops forwarding them. The receiver can
- * therefore respond to the last forwarded message while `pms listen` can still acknowledge this message.
+ * `receiverTimeoutMs`) remain to acknowledge the pulled messages, `pms listen` stops forwarding them. These 30 seconds
+ * give the receiver time to respond to the last forwarded message before the lease of this message ends.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */

@@ -12,8 +12,8 @@ import { sayWait, type Session } from './session.ts';
  */
 const pollIntervalMs = 15_000;
 /**
- * The time between two requests for changes (polls) while a subscription stream is open, in milliseconds. If the notice
- * of a change was lost, the stream did not report the change, but the next poll still finds it.
+ * The time between two requests for changes (polls) while a subscription stream is open, in milliseconds. If a notice
+ * of a change was lost, the command finds this change with the next poll.
  */
 const refreshIntervalMs = 60_000;
 /**
@@ -33,8 +33,8 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
  *
  * @param signal an AbortSignal that ends the current pause between two calls. After `signal` is aborted, `work` is
  *   called at most once more
- * @throws {Failure} when `work` fails permanently. After `signal` is aborted, the function also throws a `Failure` when
- *   `work` fails temporarily
+ * @throws {Failure} when `work` fails permanently. The function also throws a `Failure` when `work` fails temporarily
+ *   after `signal` is aborted
  */
 export async function untilItSucceeds<Result>(
   work: () => Promise<Result>,
@@ -59,8 +59,8 @@ export async function untilItSucceeds<Result>(
  * due. The caller can thus also find changes whose notices were lost.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
- * @param signal an AbortSignal that ends the subscription stream and all pauses. If the caller fails, it must abort
- *   this signal, because an open subscription stream keeps the process running
+ * @param signal an AbortSignal that ends the subscription stream and all pauses. A caller that fails must abort this
+ *   signal, because an open subscription stream keeps the process running
  */
 export function followNotices(
   { output }: Session,

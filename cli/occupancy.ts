@@ -18,9 +18,9 @@ const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
 /**
- * Returns the time at which the vehicles were counted. If the command repeats a request after a failure, the gateway
- * uses the time of the count to notice that both requests contain the same occupancy count. The command therefore always
- * sends the time of the occupancy count. If the user has not given a time, the command sends the current time.
+ * Returns the time at which the vehicles were counted. When the command repeats a request after a failure, the gateway
+ * recognises the same occupancy count by its time. The command therefore always sends the time of the occupancy count.
+ * If the user has not given a time, the command sends the current time.
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 
@@ -31,9 +31,10 @@ interface SetInsideOptions extends CountOptions {
 /**
  * Reads plates from a file with one plate in each line. If the path is `-`, reads the plates from the standard input.
  * Without the option `--allow-empty`, the function refuses a file without plates. A file without plates usually comes
- * from a program that failed, and would end the parking sessions of all vehicles at the location.
+ * from a failed program. If the command accepted this file, it would end the parking sessions of all vehicles at the
+ * location.
  *
- * @throws {Failure} when the file cannot be read or contains no plates, or a line is not a plate
+ * @throws {Failure} when the file cannot be read, contains no plates, or has a line that is not a plate
  */
 async function platesOf(
   path: string,

@@ -38,15 +38,15 @@ export interface Output {
   say(line: string): void;
   /**
    * Sets `write`, the function that prints the command's messages for the user. For example, a command with a progress
-   * bar sets a function that prints messages above the bar. If `write` is `undefined`, messages are printed to the
-   * stream `err`, which is the default.
+   * bar passes a function that prints the messages above the progress bar. If `write` is `undefined`, messages are
+   * printed to the stream `err`, which is the default.
    */
   sayThrough(write: ((text: string) => void) | undefined): void;
 }
 
 /**
- * The columns of a table; each key of this object is the title of a column. The value of each key is either the name of
- * the property that the column shows, or a function that returns the content of a cell.
+ * The columns of a table; each key of this object is the title of a column. Under this key, the object contains the
+ * name of the property that the column shows, or a function that returns the content of a cell.
  */
 type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: Value) => unknown)>>;
 

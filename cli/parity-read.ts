@@ -46,7 +46,7 @@ export function notComparedAfter(error: unknown): Comparison {
 interface Shown {
   body: unknown;
   items: number;
-  /** True if the response is a list, and the command has read only its first pages. */
+  /** True if `pms parity` has read only the first pages of a list, and not the whole list. */
   isCut: boolean;
 }
 
@@ -104,8 +104,7 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 /**
  * Compares a REST response with the equivalent GraphQL response. A change of the data between the REST request and the
  * GraphQL request does not count as a difference. `compareRead` sends the same REST request before and after the
- * GraphQL request. `compareRead` ignores the fields whose values differ between the REST responses before and after the
- * GraphQL request.
+ * GraphQL request. If the two REST responses have different values in a field, `compareRead` ignores this field.
  *
  * @param path the path and query of the REST request, beginning with `/api/`
  * @param maxPages the maximum number of pages to read through GraphQL; a page has 100 items

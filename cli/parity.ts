@@ -45,7 +45,8 @@ interface UsedRead {
  */
 interface Row extends UsedRead {
   /**
-   * The path that the command requested, or the route if the command found no values for the parameters of the route.
+   * The path that the command requested. If the command found no values for the parameters of the route, `path` is the
+   * route itself.
    */
   path: string;
   items: number;

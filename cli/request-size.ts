@@ -1,5 +1,5 @@
 // If a request body exceeds one of the limits in docs/rate-limits.md, the gateway refuses the whole request, even if
-// only one row of the request is too large. The command line therefore keeps its requests within limits of its own.
+// only one row of the request is too large. The command line therefore has its own limits for the size of its requests.
 // test/limits/client-limits.test.ts compares the limits of the command line with the limits of the gateway.
 
 /** The maximum length of a text in a request: its number of characters in JSON, including the quotes. */
@@ -16,7 +16,7 @@ const maxBytes = 15 * 1024 * 1024;
 
 /**
  * Counts a JSON value and all values inside it, in the same way as the gateway counts them. The gateway counts an array
- * or object as three values, and an empty array or object as four values.
+ * or object as three values plus the values inside it. An empty array or object counts as four values.
  */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
@@ -30,8 +30,8 @@ export function createRequestSize() {
   let bytes = 0;
   return {
     /**
-     * Adds the size of a row to the size of the request. Returns true if the request, including this row, is still
-     * within the limits of the gateway.
+     * Adds the size of a row to the size of the request. Returns true if the request with this row is small enough for
+     * the gateway.
      */
     add(row: unknown): boolean {
       values += countValues(row);

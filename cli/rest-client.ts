@@ -48,7 +48,7 @@ export interface RestClient {
 const twinMediaType = 'application/graphql-request+json';
 /**
  * The headers with which the client tells the gateway that it sends a REST request only to compare REST with GraphQL.
- * The usage records do not count a request that has these headers as a use of the REST endpoint.
+ * The gateway does not add a request with these headers to the usage records of the REST endpoint.
  */
 const comparison = { 'X-Request-Purpose': 'parity' };
 /**
@@ -64,7 +64,8 @@ export function createRestClient(connection: Connection): RestClient {
   let knowsTwins = false;
 
   const ask = ({ method, path, body, ifMatch }: RestCall) => {
-    // `fetch` refuses to send a GET or HEAD request with a body, and the gateway ignores such a body.
+    // The client sends GET and HEAD requests without the body, because `fetch` rejects them with a body, and the
+    // gateway ignores the body.
     const sent = /^(GET|HEAD)$/i.test(method) ? undefined : body;
     return connection.send(path, {
       method,
@@ -78,9 +79,9 @@ export function createRestClient(connection: Connection): RestClient {
   };
 
   /**
-   * Sends a harmless request, in order to check whether the gateway can convert a REST request to the equivalent
-   * GraphQL request. A gateway before version 1.6.0 cannot convert a REST request to a GraphQL request, and would
-   * execute the REST request instead.
+   * Checks with a harmless request whether the gateway can convert a REST request to the equivalent GraphQL request. A
+   * gateway before version 1.6.0 cannot convert a REST request to a GraphQL request, and would execute the REST request
+   * instead.
    */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;

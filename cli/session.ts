@@ -33,8 +33,8 @@ export interface SessionOptions {
 const standardInput = 0;
 
 /**
- * Reads the API key as text from an environment variable, a file or the standard input. For error messages, the field
- * `name` of the result names the source of the text: the environment variable, the file or the standard input.
+ * Reads the API key as text from an environment variable, a file or the standard input. The field `name` of the result
+ * is for error messages. It says where the text comes from: the environment variable, the file or the standard input.
  */
 function readKeyText(
   keyFile: string | undefined,

@@ -44,8 +44,8 @@ const unescape = (text: string) =>
 /**
  * Matches a part of a word of a shell command. A part of a word is one of the following: a text in single quotes, a
  * text in the form `$'…'`, a text in double quotes, one escaped character, or plain text. The plain text in a word ends
- * before a shell operator (such as `|` or `;`). A single `&` inside a plain text is no operator, so that a URL with a
- * query needs no quotes.
+ * before a shell operator (such as `|` or `;`). A single `&` inside plain text is not an operator. A user can therefore
+ * write a URL with a query without quotes.
  */
 const piece =
   /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:[^\s'"\\$;|<>&()`]|&(?!&|\s|$))+|\$)/y;
@@ -58,15 +58,15 @@ const comment = /#[^\n]*/y;
 /** Matches a shell operator that ends a command, such as a pipe, a line break or the end of a command substitution. */
 const separator = /[\n|;()`]|&(?=[&\s]|$)/y;
 /**
- * Matches the operator of a redirection in a shell command, such as `>` or `<`. In a redirection, the word after this
- * operator is the name of a file.
+ * Matches the operator of a redirection in a shell command, such as `>` or `<`. The word after the operator of a
+ * redirection is the name of a file.
  */
 const redirection = /(?:\d*|&)(?:<<[<-]?|<>|>[>|]?|<)&?/y;
 
 /**
  * The error messages for words of a shell command that are incomplete, for example because a quotation mark is not
- * closed. In this object, the key of each error message is the character at which the incomplete part of the word
- * begins, such as an opening quotation mark.
+ * closed. The keys of this object are the characters at which an incomplete part of a word can begin, such as an
+ * opening quotation mark.
  */
 const incompleteWords: Record<string, string> = {
   "'": 'a single quote is not closed',

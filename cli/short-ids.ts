@@ -1,7 +1,8 @@
 /**
  * The minimum number of characters of a short identifier, which is the end of a complete identifier. A short identifier
- * consists of the last characters of an identifier, because the last characters are random. The first characters of an
- * identifier encode the time of its creation. All rows of an import can have the same creation time.
+ * consists of the last characters of an identifier, because the last characters are random and therefore different. The
+ * first characters of an identifier encode the time of its creation. All rows of an import can have the same creation
+ * time.
  */
 const fewestCharacters = 8;
 

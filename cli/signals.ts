@@ -7,7 +7,8 @@ const stops = new Set<Stop>();
  * Calls `stop` once: when the process gets its first SIGINT or SIGTERM, or when `stopCommand` is called. A second
  * SIGINT or SIGTERM ends the process immediately.
  *
- * @returns a function that removes these listeners, so that the next SIGINT or SIGTERM ends the process
+ * @returns a function that removes the listeners for SIGINT and SIGTERM; after a call of this function, the next of
+ *   these signals ends the process
  */
 export function onFirstSignal(stop: Stop): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -34,7 +35,7 @@ export function onFirstSignal(stop: Stop): () => void {
  * Stops the running command in the same way as the first SIGTERM. `pms` calls `stopCommand` when it can no longer write
  * its output, for example because the output pipe is closed. A single Ctrl-C can both close the output and send a
  * SIGINT to the process, and this SIGINT must not end the process. After a call of `stopCommand`, the process therefore
- * ignores one SIGINT or SIGTERM, and the next signal ends the process.
+ * ignores the first SIGINT or SIGTERM. The second signal ends the process.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

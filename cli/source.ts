@@ -52,8 +52,8 @@ export function openSource(path: string, streams: Streams): Source {
 
 /**
  * Yields the text of an input in UTF-8, without a byte order mark. If the input contains bytes that are not UTF-8, the
- * function throws an error. If the function did not throw this error, an import would write replacement characters
- * (U+FFFD) into names and notes in place of the invalid bytes.
+ * function throws an error. If the function replaced invalid bytes by replacement characters (U+FFFD), an import would
+ * write these characters into names and notes.
  *
  * @throws {Failure} when the input cannot be read, or is not in UTF-8
  */

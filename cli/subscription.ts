@@ -19,8 +19,8 @@ export interface Subscriber {
    *
    * @param options.onConnected a function that is called as soon as the stream is open. After the call of
    *   `onConnected`, the stream delivers every new result of the subscription
-   * @param options.signal an AbortSignal that ends the stream. After `signal` has aborted, the function throws a
-   *   temporary `Failure`, as after a broken connection
+   * @param options.signal an AbortSignal that ends the stream. When `signal` aborts, the function throws the same
+   *   temporary `Failure` as after the loss of the connection
    * @throws {Failure} when the stream cannot be opened, breaks or ends. If a retry may succeed, the `Failure` is
    *   temporary
    */

@@ -22,8 +22,8 @@ interface Round {
 }
 
 /**
- * Reads all changes that were made to a whitelist after the old copy of the whitelist, and returns a new copy. The
- * function does not modify the old copy of the whitelist, so the old copy is still correct if the function fails.
+ * Reads all changes of a whitelist since the old copy was made, and returns a new copy. The function does not modify
+ * the old copy of the whitelist, so the old copy is still correct if the function fails.
  */
 async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round> {
   const { locationId } = from;
@@ -49,8 +49,8 @@ async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round
 }
 
 /**
- * Reads all changes that were made to a whitelist after the old copy of the whitelist, and returns a new copy. If the
- * gateway rejects the cursor of the old copy, the function reads the complete whitelist again.
+ * Reads all changes of a whitelist since the old copy was made, and returns a new copy. If the gateway rejects the
+ * cursor (the position in the whitelist feed) of the old copy, the function reads the complete whitelist again.
  */
 async function nextCopyOrWhole(session: Session, from: WhitelistCopy): Promise<Round> {
   try {

@@ -50,7 +50,8 @@ function fittingWidths(
  * @param rows the lines of the table, each with the texts of its cells
  * @param options.maxWidth the width of the terminal; the function cuts longer lines to this width. Without `maxWidth`,
  *   the function returns every line in full
- * @param options.isWhole a function that returns true for each column whose texts the table must show in full
+ * @param options.isWhole a function that returns true for a column if the table must not shorten the texts of this
+ *   column
  */
 export function textInColumns(
   rows: readonly (readonly string[])[],

@@ -21,8 +21,8 @@ const twinText = (call: RestCall, { query, variables }: Twin) =>
 
 /**
  * Returns the text in which `pms` searches for REST requests to translate. If `source` is a curl command, the function
- * returns `source`. If `source` is not a curl command, it is the path of a file, or `-` for the standard input. The
- * function then reads the text from this file or from the standard input.
+ * returns `source`. If `source` is not a curl command, it is the path of a file, or `-` for the standard input. For a
+ * path or `-`, the function reads the text from the file or from the standard input.
  */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(textOf(openSource(source, streams)));

@@ -8,7 +8,7 @@ import type { FeedEntry } from './whitelist-feed.ts';
 
 /**
  * A local copy of the whitelist of a location. In a copy of a whitelist, the cursor is a position in the whitelist
- * feed. The whitelist copy contains all changes that come before this position in the whitelist feed.
+ * feed. The whitelist copy contains all changes before its cursor.
  */
 export interface WhitelistCopy {
   locationId: string;
@@ -81,8 +81,8 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
 }
 
 /**
- * Yields the text of a whitelist copy in parts. If the function built the whole text at once, memory would contain up
- * to 100,000 whitelist entries twice: as objects and as text.
+ * Yields the text of a whitelist copy in parts. If the function built the text of the copy as one string, memory would
+ * contain up to 100,000 whitelist entries twice: as objects and as text.
  */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;

@@ -16,7 +16,7 @@ export type FeedEntry = FeedPage['upserts'][number];
 /**
  * Yields the pages of changes of a whitelist one after the other, until there are no more changes.
  *
- * @param options.withUses whether each whitelist entry on the pages contains how often its vehicle has entered
+ * @param options.withUses true if each whitelist entry also contains the number of recorded entries of its vehicle
  * @param after the cursor of the last page of whitelist changes that the client has processed; null to read the whole
  *   whitelist
  */

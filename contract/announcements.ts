@@ -14,10 +14,10 @@ export function announcedPaths(changelog: string): string[] {
 }
 
 /**
- * Whether the changelog announces the given breaking change. The changelog announces a change if it names the path of
- * the changed field or endpoint, or the path of an object that contains the changed field. In an announcement, `*`
- * stands for any name, so `Query.*` announces a change of every root field. The removal of a field or endpoint must be
- * announced with its full path, without `*`.
+ * Whether the changelog announces the given breaking change. To announce a change, the changelog contains the path of
+ * the changed field or endpoint, or the path of an object that contains the field. In an announcement, `*` stands for
+ * any name, so `Query.*` announces a change of every root field. The removal of a field or endpoint must be announced
+ * with its full path, without `*`.
  */
 export function isAnnounced({ path, isRemoval }: BreakingChange, announced: string[]): boolean {
   return announced.some((pattern) => {

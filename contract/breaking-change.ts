@@ -1,4 +1,4 @@
-/** A change of the API that can break a client that worked with the last release. */
+/** A change of the API since the last release. The change can break a client that uses the API of the last release. */
 export interface BreakingChange {
   /**
    * The place in the API that changed, such as `Query.companies` in the GraphQL API or `GET /locations 200.data[].name`

@@ -7,9 +7,9 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
  * Compares the structure of two OpenAPI 3.1 documents: paths, methods, parameters, bodies, statuses, headers and
- * properties. The comparison ignores the descriptions and regular expressions in the OpenAPI documents. For regular
- * expressions, the reason is that a program cannot easily decide whether a new expression accepts every text that the
- * old expression accepted.
+ * properties. The comparison ignores the descriptions and regular expressions in the OpenAPI documents. It ignores
+ * regular expressions, because a program cannot easily decide whether a new expression accepts every text that the old
+ * one accepted.
  */
 export function breakingRestChanges(released: Document, current: Document): BreakingChange[] {
   const changes: BreakingChange[] = [];

@@ -22,9 +22,8 @@ interface Comparison {
 }
 
 /**
- * The JSON Schema keywords that limit a value. `loosened` is the direction in which a limit moves when the JSON Schema
- * allows more values. If the keyword sets a maximum, `loosened` is `up`; if the keyword sets a minimum, `loosened` is
- * `down`.
+ * The JSON Schema keywords that limit a value. When a limit becomes less strict, it moves in the direction `loosened`:
+ * `up` for a maximum, and `down` for a minimum.
  */
 const bounds = [
   { keyword: 'maxLength', loosened: 'up' },
@@ -34,8 +33,8 @@ const bounds = [
 ] as const;
 
 /**
- * Compares two JSON Schemas, and returns the differences that break clients. The comparison of two JSON Schemas
- * supports the keyword `allOf`, but no other keyword that combines schemas, such as `anyOf`.
+ * Compares two JSON Schemas, and returns the differences that break clients. The comparison supports the keyword
+ * `allOf`. It does not support other keywords that combine schemas, such as `anyOf`.
  */
 export function schemaChanges(comparison: Comparison): BreakingChange[] {
   const { path, direction, released, current } = comparison;
@@ -52,8 +51,9 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
 
 /**
  * Compares the old and the new type of a value, and returns a breaking change if clients cannot handle the new type. A
- * change of type breaks a client if the gateway no longer accepts the type that the client sends. A change of the type
- * in a response breaks a client if the new type allows a value that the client does not expect, such as null.
+ * new type of a request value breaks a client if the gateway no longer accepts the type that the client sends. A change
+ * of the type in a response breaks a client if the new type allows a value that the client does not expect, such as
+ * null.
  */
 function typeChanges(
   path: string,

@@ -44,7 +44,8 @@ async function wholeGuide() {
 }
 
 /**
- * Writes a file atomically, so that a gateway that is already running never serves a half-written file from dist/pages.
+ * Writes a file atomically. A gateway that is already running therefore never serves a half-written file from
+ * dist/pages.
  */
 async function writeWhole(name, content) {
   const unfinished = join(target, `.${name}.${process.pid}`);
@@ -127,8 +128,8 @@ const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
  * The name of each built file contains a hash. For each built file, this object maps the file name without the content
- * hash to the file name with the content hash. For a file that several scripts share (`part.…`), the key and the value
- * in this object are both the file name with the hash.
+ * hash to the file name with the content hash. As an exception, the key of a file that several scripts share (`part.…`)
+ * also contains the hash.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

@@ -38,8 +38,8 @@ const pageHeaders = secureHeaders({
 
 /**
  * Returns a function that calls `make` only once. The first call of the returned function creates a value with `make`,
- * and later calls return the same value. If `make` throws an error, the next call of the returned function calls `make`
- * again.
+ * and later calls return the same value. If the function `make` throws an error, the next call of the returned function
+ * calls `make` again.
  */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;

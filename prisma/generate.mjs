@@ -34,10 +34,11 @@ function stampOfSources() {
 function generateIn(folder) {
   installPackages('tools');
   // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
-  // engine from a host that many networks cannot reach. Prisma does not download the schema engine if the variable
-  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of any executable file. Only the child process that generates the
-  // Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. With the variable PRISMA_SCHEMA_ENGINE_BINARY, the
-  // commands `prisma db push` and `prisma migrate` would report success without doing anything.
+  // engine from a host that many networks cannot reach. If the variable PRISMA_SCHEMA_ENGINE_BINARY contains the path
+  // of an executable file, Prisma regards this file as its schema engine, and downloads none. Only the child process
+  // that generates the Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. With the variable
+  // PRISMA_SCHEMA_ENGINE_BINARY, the commands `prisma db push` and `prisma migrate` would report success without doing
+  // anything.
   const { status, error } = spawnSync(
     process.execPath,
     [

@@ -11,8 +11,9 @@ import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
 /**
- * The filter options of Prisma's schema engine: the tables and enums that the engine must ignore. Empty lists make the
- * schema engine compare every table and every enum of the database with schema.prisma.
+ * The filter options of Prisma's schema engine: the tables and enums that the engine must ignore. If the lists of
+ * ignored tables and ignored enums are empty, the schema engine compares every table and every enum of the database
+ * with schema.prisma.
  */
 export const noFilters = { externalTables: [], externalEnums: [] };
 

@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The number of days before the first start of the gateway for which the demo data contains parking events. */
+/** How many days of past parking events the demo data contains, counted back from the first start of the gateway. */
 const pastDays = 7;
 
 /**
@@ -68,9 +68,9 @@ export interface DemoStay {
   enteredAt: number;
   exitedAt: number | null;
   /**
-   * The decision that the gateway sent to the gate. If `decision` is omitted for a vehicle with a whitelist entry, the
-   * decision is `LISTED`. If `decision` is omitted for a vehicle without a whitelist entry, the gateway sent no
-   * decision for this vehicle to the gate.
+   * The decision that the gateway sent to the gate. If `decision` is omitted, a vehicle with a whitelist entry gets the
+   * decision `LISTED`. If `decision` is omitted for a vehicle without a whitelist entry, the gateway sent no decision
+   * for this vehicle to the gate.
    */
   decision?: ParkingEvent['decision'];
 }

@@ -107,8 +107,8 @@ interface DemoUse {
 }
 
 /**
- * Returns the number of requests in an hour of the day in Dubai, divided by the number of requests in the busiest hour:
- * a number from 0.1 to 1. The demo data has few requests at night.
+ * Returns how many requests an hour of the day in Dubai has, as a share (from 0.1 to 1) of the requests in the busiest
+ * hour. The demo data has few requests at night.
  */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 

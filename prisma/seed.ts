@@ -108,8 +108,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // In the demo data, all residents and some visitors of the second location are inside, so that only one of its 24
-      // parking spaces is free.
+      // Only one of the 24 parking spaces of the second location is free. All residents and some visitors of this
+      // location are inside.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -157,8 +157,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // The first vehicles in each location's vehicle list are inside at the first start of the gateway. The first
-  // location's vehicle list begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
+  // At the first start of the gateway, the vehicles at the beginning of each vehicle list are inside. The vehicle list of
+  // the first location begins with two vehicles of the flat `limitedUnit`, so the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -183,8 +183,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The demo data has a second API key, for a resident portal. The API key of the resident portal exists only to show
-  // the usage totals of a second client, so the gateway never shows the secret of this key.
+  // The demo data has a second API key, for a resident portal. The second API key only adds usage totals to the demo
+  // data. No client needs its secret, so the gateway never shows this secret.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

@@ -33,8 +33,8 @@ import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 const graphPageSize = 100;
 
 /**
- * Maps the name of a GraphQL argument to the REST name for the same value, if the two names differ. The REST name is
- * the name of a query parameter or header, or `body` for the request body.
+ * Maps each GraphQL argument that has another name in a REST request to its REST name. The REST name is the name of a
+ * query parameter or header, or `body` for the request body.
  */
 const restNames: ReadonlyMap<string, string> = new Map([
   ['first', 'limit'],
@@ -48,8 +48,7 @@ const restNames: ReadonlyMap<string, string> = new Map([
  * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. When the gateway
  * process starts, it prepares the GraphQL document of the REST endpoint once, and not again for each request.
  *
- * @param countError a function that counts a failed response, if the response fails after the gateway has sent its HTTP
- *   status
+ * @param countError a function that counts an error in a response whose HTTP status the gateway has already sent
  */
 export function createRouteHandler(
   executor: GraphExecutor,
@@ -74,9 +73,9 @@ export function createRouteHandler(
   }
 
   /**
-   * Closes the client's connection when a response cannot be completed, and records the error. When a response fails
-   * after its start, the gateway has already logged and counted the request with status 200. Returns false if there is
-   * no connection to close.
+   * Closes the client's connection when a response cannot be completed, and records the error. If a response fails
+   * after its first part was sent, the request is already in the log and the metrics with status 200. Returns false if
+   * there is no connection to close.
    */
   function breakOff(error: unknown, context: Context): boolean {
     const { code, message } = maskError(error, context);
@@ -121,11 +120,12 @@ export function createRouteHandler(
   }
 
   /**
-   * Returns the entity tag of a list if the list has not changed since the client read the list. Returns `undefined` if
-   * the list may have changed since the client read it, so that the response must contain the list.
+   * Returns the entity tag of a list if the list has not changed since the client read the list. If the list may have
+   * changed since then, the function returns `undefined`, and the caller sends the list to the client.
    *
-   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid. For an invalid request,
-   *   the status must not be 304 (RFC 9110, section 13.2.1)
+   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid. The gateway must check
+   *   this before it compares the entity tags, because an invalid request must not get the status 304 (RFC 9110,
+   *   section 13.2.1)
    */
   async function unchangedTag(
     request: RestRequest,
@@ -133,8 +133,8 @@ export function createRouteHandler(
     context: Context,
   ): Promise<string | undefined> {
     if (!validator || request.ifNoneMatch === undefined) return undefined;
-    // This call of `execute` only validates the arguments of the request. If the context contains `takeWholeList`, the
-    // GraphQL operation reads no whitelist entries from the database.
+    // This call of `execute` only validates the arguments of the request. The GraphQL operation reads no whitelist
+    // entries from the database, because the context contains `takeWholeList`.
     const withoutRead: Context = { ...context, takeWholeList: () => undefined };
     await execute({ ...variables, ...pageOf(request) }, withoutRead);
     return validator.unchangedSince(request, context);
@@ -199,8 +199,8 @@ function pageOf({
  *
  * - An identifier in the request body is a number. GraphQL itself would accept a number as the value of an identifier.
  * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains a number that JavaScript
- *   cannot represent exactly. The JSON text of the equivalent GraphQL request would contain a different number than the
- *   body of the REST request, or null for a number such as 1e400.
+ *   cannot represent exactly. In the JSON text of the GraphQL request, JavaScript would round this number, or write
+ *   null for a large number such as 1e400.
  */
 function createGraphBody({
   plan,
@@ -227,7 +227,7 @@ function createGraphBody({
   };
 }
 
-/** Maps the name of each GraphQL field to its name in the REST request, for the fields whose two names differ. */
+/** Returns the REST name of each GraphQL field that has another name in the REST request. */
 export const restNamesOf = (
   { oldNames = {} }: Pick<Route, 'oldNames'>,
   request: Pick<RestRequest, 'params' | 'body'>,

@@ -35,8 +35,8 @@ export interface DescribedData {
    */
   data: object;
   /**
-   * Returns the JSON Schema of a part of the response. The argument `part` is either one placeholder from `data` or an
-   * object whose values are placeholders from `data`.
+   * Returns the JSON Schema of a part of the response. The argument `part` is one placeholder of the object `data`, or
+   * an object that contains several of these placeholders.
    */
   schemaOf(part: unknown): JsonSchema;
 }

@@ -4,8 +4,8 @@ import { type Route, routeName, routes } from './routes.ts';
 
 /**
  * A period in which deprecated REST routes are switched off (a brownout). While a deprecated route is switched off, a
- * request to this route gets an error, unless the client asks for the equivalent GraphQL request. The errors during a
- * brownout tell the developers of a client that the route is deprecated.
+ * request to this route gets an error, unless the client asks for the equivalent GraphQL request. Developers of clients
+ * see these errors, and so learn that the route is deprecated.
  */
 export interface Brownout {
   start: Date;
@@ -14,8 +14,8 @@ export interface Brownout {
 }
 
 /**
- * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). A release that
- * appears at the time `removedAt` or later may no longer contain these routes.
+ * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). Releases from the
+ * time `removedAt` on may no longer contain these routes.
  */
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');
@@ -36,8 +36,8 @@ export const deprecatedOperations = routes.flatMap((route) =>
 
 /**
  * Returns true if the URL may be the URL of a deprecated route, and otherwise false. The check is fast, because it does
- * not compare the URL with the path of each route. For some URLs that contain `/residents` but are not deprecated, the
- * function returns true, too.
+ * not compare the URL with the path of each route. The function also returns true for some URLs that contain
+ * `/residents` but are not deprecated.
  */
 export const mayBeDeprecated = (url: string): boolean => url.includes('/residents');
 

@@ -1,7 +1,10 @@
 /** Maps the former name of each renamed field to its current name. */
 export type FormerNames = Readonly<Record<string, string>>;
 
-/** Whether a request body contains a renamed field under its former name, and no value under its current name. */
+/**
+ * Whether a request body uses the former name of a renamed field. If the body also has a value under the current name,
+ * the result is false.
+ */
 export const usesFormerName = (
   body: unknown,
   formerName: string,
@@ -13,9 +16,9 @@ export const usesFormerName = (
   ((body as Readonly<Record<string, unknown>>)[name] ?? null) === null;
 
 /**
- * Finds the renamed fields that a client sends under their former names. For each field that the request contains under
- * its former name, the function returns the current name and the former name. An error message about an invalid field
- * must contain the field name that the client has sent, which may be the former name.
+ * Finds the renamed fields that a client sends under their former names. If a request contains a former field name, the
+ * function returns this former name with the current name of the field. An error message about an invalid field must
+ * contain the field name that the client has sent, which may be the former name.
  */
 export const formerNamesIn = (
   names: FormerNames,

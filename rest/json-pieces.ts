@@ -36,8 +36,8 @@ const writeSlots = createSlots(slotLimits.largeValueWrites);
  * Waits until no other request of the same API key is writing a large value to its connection. At any time, only one
  * request of each API key may write a large value to its connection.
  *
- * @returns a function that this request must call after it has written its large value; the next request of the same
- *   API key may then write a large value
+ * @returns a function that ends the wait of the next request: the caller must call this function when its own large
+ *   value is written
  */
 const takeWriteSlot = (keyId: string) =>
   new Promise<() => void>((begin) => {
@@ -45,8 +45,8 @@ const takeWriteSlot = (keyId: string) =>
   });
 
 /**
- * Returns the index at which to split a text: `index`, or `index + 1` if a split at `index` would divide a character of
- * two UTF-16 code units.
+ * Returns the index at which to split a text. The result is usually `index`. If a split at `index` would divide a
+ * character of two UTF-16 code units, the result is `index + 1`.
  */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
@@ -112,8 +112,8 @@ export function streamPieces(
         await made.return(undefined);
       },
     },
-    // With `highWaterMark: 0`, the stream converts a piece of the response to bytes only when the client is ready to
-    // read it.
+    // With `highWaterMark: 0`, the stream waits until the client is ready, and only then converts the next part of the
+    // response to bytes.
     { highWaterMark: 0 },
   );
 }

@@ -4,9 +4,9 @@ import { FindWhitelistChangeDocument, GetWhitelistCursorDocument } from './gener
 import type { RestRequest } from './routes.ts';
 
 /**
- * The maximum length of an entity tag in characters. The gateway does not send an entity tag that is longer than this
- * maximum, because many proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a
- * cursor, and the cursor lists the open database transactions. If many transactions are open, the entity tag becomes
+ * The maximum length of an entity tag in characters. The gateway does not send longer entity tags, because many proxies
+ * limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a whitelist cursor, and this
+ * cursor contains the ids of all open database transactions. If many transactions are open, the entity tag becomes
  * long.
  */
 const maxTagLength = 1024;
@@ -42,7 +42,7 @@ export interface ListValidator {
 
 // The entity tag of a whitelist contains a cursor of the whitelist feed, so each change of the whitelist changes the
 // entity tag. The entity tag of a whitelist is a weak entity tag, because two responses with equal entity tags can have
-// different bytes. For example, the gateway may compress one of these responses and not the other.
+// different bytes. For example, the gateway may compress only one of the two responses.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
@@ -74,8 +74,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       if (ifNoneMatch?.trim() === '*') return current(request, context);
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
-        // This code ignores an error of the GraphQL query, because the entity tag from the client may contain an
-        // invalid cursor. If the error has another cause than an invalid cursor, the query that reads the list later
+        // The entity tag from the client may contain an invalid cursor. This code therefore ignores an error of the
+        // GraphQL query. If the error has another cause than an invalid cursor, the query that reads the list later
         // returns the same error to the client.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {

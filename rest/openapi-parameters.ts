@@ -10,7 +10,7 @@ const ifMatchParameter: Parameter = {
   name: ifMatch.header,
   in: 'header',
   description:
-    'The value of the header `ETag` in an earlier response with this whitelist entry or location. If the whitelist entry or location has changed since the response with this `ETag`, the gateway rejects the change with status 412. If the header `If-Match` is `*` or omitted, the gateway does not check the version.',
+    'The value of the header `ETag` in an earlier response with this whitelist entry or location. If the whitelist entry or location has changed since that earlier response, the gateway rejects the request with status 412. If the header `If-Match` is `*` or omitted, the gateway does not check the version.',
   schema: { type: 'string' },
 };
 
@@ -18,7 +18,7 @@ const ifNoneMatchParameter: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   description:
-    'The value of the header `ETag` in an earlier response with this whitelist. If the whitelist has not changed since the response with this `ETag`, the gateway responds with status 304 and no body.',
+    'The value of the header `ETag` in an earlier response with this whitelist. If the whitelist has not changed since that earlier response, the gateway responds with status 304 and no body.',
   schema: { type: 'string' },
 };
 

@@ -13,8 +13,8 @@ export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
 /**
- * Returns the error responses of an endpoint by HTTP status. If an HTTP status has only one error code, its response in
- * the OpenAPI document is a reference to the response component of this error code.
+ * Returns the error responses of an endpoint by HTTP status. If an HTTP status of the endpoint has only one error code,
+ * the function refers to the shared response component of this error code.
  */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const statuses = new Set(codes.map((code) => errorStatus[code]));

@@ -226,9 +226,8 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 
 /**
  * Returns the JSON Schema of a request body in which a required field was renamed. The request body must contain the
- * renamed field, under either its current name or its former name. If the request body contains the former name of the
- * field, it may also contain the current name with the value null, because the gateway treats null like a missing
- * field.
+ * renamed field, under either its current name or its former name. A request body with the former field name may also
+ * contain the current field name with the value null, because the gateway treats this null like a missing field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
@@ -246,9 +245,8 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 
 /**
  * Returns the JSON Schema for the body of a successful response. Each endpoint has a function that creates its response
- * bodies. `answerSchema` calls the function that creates the endpoint's response bodies, and passes a placeholder for
- * each value. In the resulting response body, `answerSchema` replaces each placeholder with the JSON Schema of the
- * value.
+ * bodies. `answerSchema` calls this function of the endpoint with placeholders instead of real values. In the resulting
+ * response body, `answerSchema` replaces each placeholder with the JSON Schema of the value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);

@@ -7,8 +7,8 @@ import { expectedVersionField, invalidField, type ServiceError } from '../src/er
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
- * The HTTP status of the response when the version in `If-Match` is not the current version. For a `CONFLICT` error
- * that does not concern this version, the HTTP status is 409, for example when a location slug already exists.
+ * The HTTP status of the response when the version in `If-Match` is not the current version. For other `CONFLICT`
+ * errors, for example about a location slug that already exists, the HTTP status is 409.
  */
 export const preconditionFailed = 412;
 
@@ -16,12 +16,12 @@ export const preconditionFailed = 412;
 const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 /**
  * Matches an entity tag that contains the version of a whitelist entry or location. The pattern accepts at most nine
- * digits, so that each version fits into the GraphQL type `Int`.
+ * digits, because a version must fit into the GraphQL type `Int`.
  */
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
 /**
- * The version 0 belongs to no whitelist entry and no location, because versions start at 1. When a client sends an
- * entity tag that the gateway never creates, the gateway uses 0 as the expected version.
+ * The version 0 belongs to no whitelist entry and no location, because versions start at 1. If a client sends an entity
+ * tag that the gateway never creates, the gateway uses 0 as the expected version, so no version matches.
  */
 const noVersion = 0;
 

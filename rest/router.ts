@@ -53,10 +53,10 @@ const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * Returns the name of a request in usage records, which is usually the operation name. The name in the usage record has
- * a prefix if the client asks for the equivalent GraphQL request, or sends the request only to compare REST with
- * GraphQL. From the usage records without this prefix, operators see which clients still use the REST endpoint for real
- * work.
+ * Returns the name of a request in usage records, which is usually the operation name. Two kinds of requests get a
+ * prefix before the operation name: requests that ask for the equivalent GraphQL request, and requests that only
+ * compare REST with GraphQL. Usage records without such a prefix show operators which clients still use the REST
+ * endpoint for real work.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -85,8 +85,8 @@ export function createDeprecationRouter(brownouts: readonly Brownout[]): Hono<Ga
 
 /**
  * Creates the middleware of a deprecated route. During a brownout (a period in which deprecated routes are switched
- * off), the middleware answers a request with an error, unless the client asks for the equivalent GraphQL request.
- * Returns `undefined` for a route that is not deprecated.
+ * off), the middleware answers with an error. Only a client that asks for the equivalent GraphQL request does not get
+ * this error. Returns `undefined` for a route that is not deprecated.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */
@@ -99,8 +99,8 @@ function createBrownoutMiddleware(
   return async function refuseInBrownout(c, next) {
     const { state } = c.var;
     const asTwin = asksForTwin(c);
-    // This middleware sets the operation name for the usage record, because a request can get an error response before
-    // its route handler runs.
+    // This middleware already sets the operation name for the usage record, because some requests get an error response
+    // before their route handler runs.
     state.operation = usageName(c, routeName(route), asTwin);
     const switchedOff = asTwin ? undefined : deprecation.brownoutAnswer(c.req.param());
     return switchedOff ? respond(switchedOff, state) : next();
@@ -128,8 +128,8 @@ export function createRestRouter(
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     const refuseInBrownout = createBrownoutMiddleware(route, brownouts);
     // The brownout middleware sets the operation name for the usage record. The brownout middleware runs before the
-    // check of the body size. The usage record of a request with a too large body (status 413) therefore also contains
-    // the operation name.
+    // check of the body size. The usage record therefore contains the operation name even when the request body is too
+    // large (status 413).
     if (refuseInBrownout) router.on(route.method, honoPath(route.path), refuseInBrownout);
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {

@@ -52,7 +52,7 @@ interface RouteOf<Data, Variables> {
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /**
    * Returns the GraphQL variables that come from the query parameters or the body of the REST request, and not from its
-   * path. For an endpoint that returns a list, rest/adapter.ts adds the GraphQL variables `first` and `after`.
+   * path. For an endpoint that returns a list, rest/adapter.ts adds `first` and `after` to these GraphQL variables.
    */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /**
@@ -108,7 +108,7 @@ const filters = ({ query }: RestRequest) => ({
 });
 
 /**
- * Converts the request body of a REST route with `residents` in its path to the GraphQL variable `input`. The routes
+ * For a REST route with `residents` in its path, converts the request body to the GraphQL variable `input`. The routes
  * with `residents` also accept `residentId`, which clients of versions before 1.3.0 send instead of `referenceId`.
  */
 const residentBody = ({ body: input }: RestRequest) => ({

@@ -6,8 +6,8 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// This module writes a whole list as JSON in several parts. Writing a long list therefore needs no more memory than
-// writing a short list.
+// This module writes a whole list as JSON in several parts. The gateway therefore needs memory for only a few parts,
+// even if the list is long.
 
 /**
  * The number of items in the first part of a list that the gateway sends in several parts. The gateway sends a long
@@ -111,8 +111,8 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
   for (let { next } = first; next;) {
     const readNext = next;
     const part: ListPart = await partSlots.run(context.key.id, async () => {
-      // The gateway checks the API key again, because the API key may have been revoked while the response waited for
-      // the client or for a free slot.
+      // The gateway checks the API key again. The API key may have been revoked while the client read the last part, or
+      // while this part waited in the queue.
       await context.reauthenticate();
       return readNext();
     });

@@ -70,7 +70,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of this whitelist entry either equals a camera text in the request, or differs from the plate or camera text in the request by one character that cameras confuse with another.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of this whitelist entry equals a camera text in the request, or differs in one character from the plate or camera text in the request. Cameras can confuse the two characters at this position.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {

@@ -81,7 +81,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     hint: t.string({
       nullable: true,
-      description: 'The last characters of the newest secret, so that users can distinguish their API keys.',
+      description: 'The last characters of the newest secret. They help users to distinguish their API keys.',
       select: { secrets: { select: { hint: true }, orderBy: { id: 'desc' }, take: 1 } },
       resolve: ({ secrets }) => secrets[0]?.hint,
     }),
@@ -179,10 +179,10 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     companyIds: t.idList({ description: fieldDescriptions.companyIds }),
     locationIds: t.idList({ description: fieldDescriptions.locationIds }),
     hourlyLimit: t.int({
-      description: `Number of rate limit points that the API key may use in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the API key that the client uses for the request, if that limit is lower.`,
+      description: `Number of rate limit points that the API key may use in an hour. Default: ${defaultLimits.hourlyLimit}, but at most the limit of the API key that the client uses for the request.`,
     }),
     burstLimit: t.int({
-      description: `Number of rate limit points that the API key may use in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the API key that the client uses for the request, if that limit is lower.`,
+      description: `Number of rate limit points that the API key may use in a minute. Default: ${defaultLimits.burstLimit}, but at most the limit of the API key that the client uses for the request.`,
     }),
     expiresAt: t.field({
       type: 'DateTime',
@@ -240,7 +240,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Changes the given fields of an API key. Every gateway process applies the change of the API key immediately. A client can change an API key only if, before and after the change, this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may change an API key with higher rate limits than its own, and may set higher rate limits than its own.",
+      "Changes the given fields of an API key. Every gateway process applies the change of the API key immediately. Before and after the change, the changed key must not have more access than the API key that the client uses for the request. Access means the permissions, the scope, the rate limits and the expiry. As an exception, the rate limits of the changed key may be higher if the client uses an operator's key.",
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
@@ -257,7 +257,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Issues a new secret for an API key. The previous secrets of the API key stay valid for a grace period. The rotation changes neither the rate limits nor the usage of the API key. A client can rotate an API key only if this key has no more permissions, no larger scope, no higher rate limits and no later expiry than the API key that the client uses for the request. As an exception, an operator's key may rotate an API key with higher rate limits than its own.",
+      "Issues a new secret for an API key. The previous secrets of the API key stay valid for a grace period. The rotation changes neither the rate limits nor the usage of the API key. A client can rotate an API key only if this key has no more access than the API key that the client uses for the request. Access means the permissions, the scope, the rate limits and the expiry. As an exception, an operator's key may rotate an API key with higher rate limits than its own.",
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({

@@ -13,7 +13,8 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
     action: t.exposeString('action', { description: 'The name of the change, such as `whitelist.created`.' }),
     apiKeyId: t.exposeID('apiKeyId', { nullable: true, description: 'The API key that made the change.' }),
     requestId: t.exposeString('requestId', {
-      description: 'The identifier of the request that made the change, as in the log of the gateway.',
+      description:
+        'The identifier of the request that made the change. The log of the gateway contains the same identifier.',
     }),
     companyId: t.exposeID('companyId', {
       nullable: true,

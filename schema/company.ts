@@ -21,8 +21,8 @@ const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 /**
  * The regular expression that the JSON Schema contains for company names. The regular expression does not use `\p{L}`
  * (any letter), because some other programming languages do not support `\p{L}`. For characters up to U+009F, this
- * regular expression and the regular expression `companyName` accept the same characters. Above U+009F, the regular
- * expression accepts every character, but `companyName` accepts only some characters.
+ * regular expression and the regular expression `companyName` accept the same characters. This regular expression is
+ * less strict than `companyName`, because it accepts every character above U+009F.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';

@@ -5,7 +5,8 @@ import { isCountable } from './pagination.ts';
 const pluginName = 'countOnce';
 
 declare global {
-  // TypeScript merges `Plugins` with the Pothos interface of the same name, so both need the same type parameter.
+  // TypeScript merges `Plugins` with the Pothos interface of the same name, and requires the same type parameter in
+  // both interfaces.
   // eslint-disable-next-line @typescript-eslint/no-namespace
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
@@ -14,7 +15,7 @@ declare global {
   }
 }
 
-/** Stores the results of the database reads of each GraphQL request: a map from the name of each read to its result. */
+/** For each GraphQL request, maps the name of a database query to the result of this query. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**

@@ -27,7 +27,7 @@ builder.mutationField('setEntryHours', (t) =>
       hours: t.arg({
         type: [WeeklyHoursInput],
         description:
-          'The weekly hours. With null, an empty list or an omitted value, the vehicle may enter at all times.',
+          'The weekly hours. If the weekly hours are null, empty or omitted, the vehicle may enter at all times.',
         validate: weeklyHoursRule.nullish(),
       }),
       expectedVersion: t.arg.int({

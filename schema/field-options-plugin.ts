@@ -14,8 +14,8 @@ import { pageSizes } from './pagination.ts';
 const pluginName = 'fieldOptions';
 
 declare global {
-  // TypeScript merges the interfaces `Plugins` and `FieldOptions` with the Pothos interfaces that have the same names.
-  // All declarations of a merged interface must have the same type parameters.
+  // Pothos also declares interfaces with the names `Plugins` and `FieldOptions`, and TypeScript merges interfaces that
+  // have the same name. All declarations of a merged interface must have the same type parameters.
   /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars */
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
@@ -38,12 +38,12 @@ declare global {
 }
 
 /**
- * A Pothos plugin that copies the options of a field into the GraphQL schema, where the code in src/graphql/ reads
- * these options. The gateway rejects an operation before execution if the API key lacks the permission for one of the
- * fields in the operation. From the costs of the fields, the gateway computes how many rate limit points an operation
- * costs. The options of each field contain a list of the error codes that the field may return. The REST reference
- * shows, for each endpoint, the error codes of the GraphQL fields that the endpoint uses. If a field has the argument
- * `first` but no cost of its own, the cost of the field depends on the page size.
+ * A Pothos plugin that copies the options of each field into the GraphQL schema. The code in src/graphql/ reads these
+ * options from the schema. The gateway rejects an operation before execution if the API key lacks the permission for
+ * one of the fields in the operation. From the costs of the fields, the gateway computes how many rate limit points an
+ * operation costs. The options of each field contain a list of the error codes that the field may return. The REST
+ * reference shows, for each endpoint, the error codes of the GraphQL fields that the endpoint uses. If a field has the
+ * argument `first` but no cost of its own, the cost of the field depends on the page size.
  *
  * The plugin also makes the root fields of queries and mutations nullable in the schema. When a root field has an
  * error, the other nullable root fields keep their data. A root field is null only when it has an error, because its
@@ -66,9 +66,9 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
 
   /**
    * Checks the API key again before each root field of a mutation. The root fields of a mutation run one after the
-   * other. The API key may have been revoked while an earlier root field of the mutation was running. An earlier root
-   * field may also have added a company to the scope of the API key. The resolver therefore gets the scope that the API
-   * key has now.
+   * other. The API key may have been revoked while an earlier root field of the mutation was running. The scope can
+   * also grow: an earlier root field may have added a company to the scope of the API key. The resolver therefore gets
+   * the scope that the API key has now.
    */
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,

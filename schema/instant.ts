@@ -4,8 +4,8 @@ const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Matches an ISO 8601 date and time with a UTC offset. A matching text may omit the seconds, or may contain a fraction
- * of a second.
+ * Matches an ISO 8601 date and time with a UTC offset. The matched text may omit the seconds of the time, or may
+ * contain a fraction of a second.
  */
 const isoInstant = new RegExp(
   [undefined, -1].map((precision) => z.regexes.datetime({ offset: true, precision }).source).join('|'),

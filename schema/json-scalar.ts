@@ -4,9 +4,8 @@ import { holdInexactNumber, isExact } from '../src/json/exact-numbers.ts';
 
 /**
  * The GraphQL scalar type for any JSON value. In a GraphQL document, a JSON object may have properties with any name,
- * even `__proto__`. If a JSON value of this type contains a number that JavaScript cannot represent exactly, the
- * gateway rejects the number. The gateway rejects these numbers both in a GraphQL document and in the JSON body of a
- * request.
+ * even `__proto__`. If a JSON value contains a number that changes when JavaScript parses it and writes it again, the
+ * gateway rejects the number. This rule applies to a GraphQL document and to the JSON body of a request.
  */
 export const jsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
 

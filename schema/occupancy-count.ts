@@ -13,8 +13,8 @@ const platesRule = z
   .max(maxPlatesInside, `At most ${maxPlatesInside} vehicles are allowed in one count`);
 
 /**
- * The maximum number of vehicles that a client can give in one occupancy count without plates. No parking location has
- * space for more than 1,000,000 vehicles.
+ * The maximum number of vehicles in an occupancy count that states only how many vehicles are inside, without their
+ * plates. No parking location has space for more than 1,000,000 vehicles.
  */
 const maxOccupied = 1_000_000;
 
@@ -27,7 +27,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Stores which vehicles are inside a location, after a person has counted them. The gateway ends the open parking session of each vehicle whose plate is not in `plates`, and gives the session the state `CORRECTED`. If a vehicle in `plates` has no open parking session, the gateway creates a parking session for the vehicle. If a parking event arrives after the call of `setInside`, the `occurredAt` of the event decides whether the event counts as before or after the occupancy count.',
+      'Stores which vehicles are inside a location, after a person has counted them. The gateway ends the open parking session of each vehicle whose plate is not in `plates`, and gives the session the state `CORRECTED`. If a vehicle in `plates` has no open parking session, the gateway creates a parking session for the vehicle. A parking event can arrive after the call of `setInside`. If its `occurredAt` is before the time of the occupancy count, the gateway treats the event as older than the count.',
     args: {
       locationId: t.arg.id(locationIdArg),
       plates: t.arg({

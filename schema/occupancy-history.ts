@@ -27,7 +27,7 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
     },
     HOUR: {
       description:
-        "One hour. An interval starts at a full hour in the location's local time. If the clocks change by half an hour during an interval, this interval lasts 90 minutes.",
+        "One hour. An interval starts at a full hour in the location's local time. An interval lasts 90 minutes instead if the clocks change by half an hour during the interval.",
     },
     DAY: {
       description:

@@ -35,9 +35,9 @@ export const cursor = z
 export type ConnectionArguments = PothosSchemaTypes.DefaultConnectionArguments;
 
 /**
- * Returns one page of a list. The list is sorted by id, and therefore by the time at which the items were created. A
- * cursor contains the id of an item, and not the position of the item in the list. The next page is therefore correct
- * even if items were added or removed after the client had read the previous page.
+ * Returns one page of a list. A newer item has a greater id, so a list that is sorted by id is also sorted by the
+ * creation time of its items. A cursor contains the id of an item, and not the position of the item in the list. The
+ * next page is therefore correct even if items were added or removed after the client had read the previous page.
  *
  * @param args the arguments of the connection; the ids in the cursors `after` and `before` are already decoded
  * @param list the list from which the page is read; PostgreSQL counts the list only when the client selects
@@ -81,9 +81,9 @@ export async function keysetConnection<Item extends { id: string }>(
 }
 
 /**
- * A list without items. For some REST requests, such as a request for a whole list, the REST code, and not the GraphQL
- * resolver, reads the list from the database. When the REST code reads the list, the GraphQL resolver returns
- * `emptyList` in place of the list.
+ * A list without items. For some REST requests, such as a request for a whole list, the REST code reads the list from
+ * the database, so the GraphQL resolver does not read it. When the REST code reads the list, the GraphQL resolver
+ * returns `emptyList` in place of the list.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

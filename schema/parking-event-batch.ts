@@ -52,8 +52,8 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     rows: t.field({
       type: [ParkingEventRow],
       description: 'The rejected parking events, in the order in which the request contains them.',
-      // The cost of this field is computed as if the gateway rejected at most 100 parking events. A request may contain
-      // 1,000 parking events, but in practice the gateway rejects few of them.
+      // The cost of the field `rows` is the cost for 100 rejected parking events. A request may contain 1,000 parking
+      // events, but in practice the gateway rejects few of them.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),
@@ -66,7 +66,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many parking events of a location, for example after a gate was offline. The mutation has the same effect as one call of `recordParkingEvent` for each parking event. If some parking events are invalid, the gateway reports them and records the valid parking events. The gateway records each batch of 200 parking events (25 on the embedded database) in one transaction. If the request fails, the client can safely send the same request again.',
+      'Records many parking events of a location, for example after a gate was offline. `recordParkingEvents` has the same effect as one call of `recordParkingEvent` for each parking event. If some parking events are invalid, the gateway reports them and records the valid parking events. The gateway records each batch of 200 parking events (25 on the embedded database) in one transaction. If the request fails, the client can safely send the same request again.',
     args: {
       locationId: t.arg.id(locationIdArg),
       events: t.arg({

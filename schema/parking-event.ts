@@ -71,7 +71,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. If the camera text matches no whitelist entry, `plateNumber` is the camera text in capital letters, without spaces, dashes and dots. If the camera text matches no whitelist entry, `plateCode` is empty, and `plateType` is empty unless the camera sent the plate type.',
+        'Number of the plate. If the camera text matches no whitelist entry, `plateNumber` is the camera text in capital letters, without spaces, dashes and dots. If the camera text matches no whitelist entry, `plateCode` is empty. In this case, `plateType` is also empty, unless the camera sent the plate type.',
     }),
     text: t.exposeString('text', {
       nullable: true,

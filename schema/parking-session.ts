@@ -32,7 +32,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the parking session. The identifier of a parking session equals the identifier of the parking event with which the session began. If a parking session began with an occupancy count, its identifier equals the identifier of the vehicle in this count.',
+        'Identifier of the parking session. The identifier of a parking session equals the identifier of the parking event with which the session began. A session that began with an occupancy count instead has the identifier of the counted vehicle.',
     }),
     location: t.field({
       type: Location,

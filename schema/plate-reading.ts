@@ -27,7 +27,7 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the camera text consists of the plate code and the plate number of the entry. The camera text may also contain the plate type before the plate code.',
+    'The text that a camera read from a licence plate. A client can send this camera text instead of the type, code and number of a plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the camera text consists of the plate code and the plate number of the entry. The camera text may also contain the plate type before the plate code.',
   fields: (t) => ({
     text: t.string({
       required: true,
@@ -35,13 +35,13 @@ export const ReadingInput = builder.inputType('ReadingInput', {
     }),
     plateType: t.string({
       description:
-        'The plate type, if the camera recognised it: the text then matches only whitelist entries with this plate type.',
+        'The plate type, if the camera recognised it. If a client sends the plate type, the camera text matches only whitelist entries with this plate type.',
     }),
     confidence: t.float({
       description: 'How confident the camera is that it read the plate correctly, from 0 to 1.',
     }),
     alternatives: t.stringList({
-      description: `Other texts that, according to the camera, may be on the plate, at most ${maxAlternatives}. The gateway uses these alternatives only when no whitelist entry matches \`text\`.`,
+      description: `At most ${maxAlternatives} other texts that, according to the camera, may be on the plate. The gateway uses these alternatives only when no whitelist entry matches \`text\`.`,
     }),
   }),
 });

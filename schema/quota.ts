@@ -79,7 +79,7 @@ const QuotaConnection = builder.connectionObject(
 const referenceArgument = builder.args((t) => ({
   referenceId: t.string({
     description:
-      'The id of a reference, such as an apartment: the list contains only the quota of this reference. If `referenceId` is omitted or empty, the list contains all quotas of the location.',
+      'If set, the list contains only the quota of the reference (such as an apartment) with this id. If `referenceId` is omitted or empty, the list contains all quotas of the location.',
     validate: textFilter,
   }),
 }));

@@ -23,7 +23,7 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest request of the API key leaves the rate limit window. From the time `resetAt` on, new requests can use the rate limit points that this oldest request used. If the window contains no request, `resetAt` is the current time.',
+        'The time at which the oldest request of the API key leaves the rate limit window. From the time `resetAt` on, the points that the oldest request used are available again to new requests. If the window contains no request, `resetAt` is the current time.',
     }),
   }),
 });
@@ -32,7 +32,7 @@ builder.objectField(ApiKey, 'rateLimit', (t) =>
   t.field({
     type: [RateLimitWindow],
     description:
-      'The current state of the two rate limit windows of the API key: first the window `hour`, then the window `burst`. When an API key reads its own rate limit, the used points include the points of this request. When an API key reads the rate limit of another API key, the request uses no points of the other API key.',
+      'The current state of the two rate limit windows of the API key: first the window `hour`, then the window `burst`. When an API key reads its own rate limit, the used points include the points of this request. A request that reads the rate limit of another API key uses no rate limit points of that API key.',
     resolve: async (key, _args, { services: { rateLimitOf } }) => {
       const { hour, burst } = await rateLimitOf(key);
       return [hour, burst];

@@ -17,8 +17,8 @@ function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A Zod check in code (`refine`) does not appear in the generated JSON Schema. For such a check, the validation rules
-// call Zod's method `meta`, which adds the check to the JSON Schema, for example as a regular expression. The regular
+// A Zod check in code (`refine`) does not appear in the generated JSON Schema. The validation rules therefore describe
+// such a check again with Zod's method `meta`, for example as a regular expression in the JSON Schema. The regular
 // expressions of the validation rules use only syntax that other programming languages also support.
 
 /**
@@ -42,8 +42,8 @@ export const text = (max: number) =>
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
  * same way as to an unknown identifier. The error response contains the malformed identifier in `details.value`. The
- * validation rule therefore shortens a long identifier to the maximum length of `details.value`. The validation rule
- * also replaces each character that PostgreSQL cannot store with the character U+FFFD.
+ * validation rule therefore shortens a long identifier to the maximum length of `details.value`. PostgreSQL cannot
+ * store NUL, so the validation rule also replaces forbidden control characters with the character U+FFFD.
  */
 export const identifier = z
   .string()
@@ -88,9 +88,9 @@ export const emptyOr = (
 
 /**
  * Whether a value is an object. A Zod check that compares several fields of an object uses the function `isObject` as
- * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. Without the
- * check, the error message would name only some of the invalid fields. With the option `when`, Zod runs the check even
- * if some fields have invalid types. The Zod check must therefore not assume that the types are valid.
+ * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. If Zod
+ * skipped this comparison, the error message would not name every invalid field. With the option `when`, Zod runs the
+ * check even if some fields have invalid types. The Zod check must therefore not assume that the types are valid.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;

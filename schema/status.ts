@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The difference between `occupied` and the number of open parking sessions. The mutation `adjustOccupancy` sets `adjustment`, and the mutation `setInside` sets `adjustment` to 0. If `adjustment` is positive, vehicles without a parking session are inside. If `adjustment` is negative, the vehicles of some open parking sessions have already left. Each exit of a vehicle that has no parking session brings a positive `adjustment` closer to 0. A negative `adjustment` moves closer to 0 each time a parking session ends although its vehicle had already left earlier.',
+        'The difference between `occupied` and the number of open parking sessions. The mutation `adjustOccupancy` sets `adjustment`, and the mutation `setInside` sets `adjustment` to 0. If `adjustment` is positive, vehicles without a parking session are inside. If `adjustment` is negative, the vehicles of some open parking sessions have already left. Each exit of a vehicle that has no parking session brings a positive `adjustment` closer to 0. Each time a parking session ends for a vehicle that had already left, a negative `adjustment` moves closer to 0.',
     }),
     available: t.exposeInt('available', {
       nullable: true,

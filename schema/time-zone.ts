@@ -17,8 +17,8 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * The words in time zone names, such as `GMT`, that are not written as one upper-case letter followed by lower-case
- * letters. The map contains only words from time zone names that `Intl` replaces with another name, such as `Etc/GMT`.
+ * The words of time zone names whose letters are not one upper-case letter and then only lower-case letters, such as
+ * `GMT`. The map contains only words from time zone names that `Intl` replaces with another name, such as `Etc/GMT`.
  */
 const wordsOfLinks = new Map(
   [
@@ -31,8 +31,8 @@ const wordsOfLinks = new Map(
 /**
  * Corrects the letter case of a time zone name, because `Intl` accepts names in any letter case. If the name is a link
  * (another name of a time zone, such as `US/Pacific`), the function does not replace it with the name to which the link
- * points. `Intl` itself cannot correct the letter case of every name, because it replaces many names: for example, it
- * returns `Asia/Calcutta` for `Asia/Kolkata`.
+ * points. For many names, the function cannot use the name that `Intl` returns: for example, `Intl` replaces
+ * `Asia/Kolkata` with `Asia/Calcutta`.
  */
 function spelledTimeZone(name: string): string {
   const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

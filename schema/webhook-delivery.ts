@@ -33,7 +33,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description:
-    'One attempt to deliver a webhook message: an HTTP request to the receiver or, with pull delivery, the lease (the time during which a pulled message belongs to the client that pulled it).',
+    'One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver. With pull delivery, an attempt is the lease of a message: the time during which the message belongs to the client that pulled it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the attempt.' }),
     httpStatus: t.exposeInt('httpStatus', {

@@ -27,8 +27,8 @@ const bodyComplexity = 10;
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
- * Returns how many webhook messages a client requests with the argument `first`. The gateway uses this number of
- * messages to compute the rate limit cost of the request. If `first` is out of range, the function returns 0 or
+ * Returns how many webhook messages a client requests with the argument `first`. From the returned number of messages,
+ * the gateway computes the rate limit cost of the request. If `first` is out of range, the function returns 0 or
  * `maxPulledMessages`. The gateway computes the cost before it validates `first`, so the value of `first` may be
  * invalid in this function.
  */
@@ -85,7 +85,7 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
 
 const WebhookNotice = builder.objectRef<{ webhookId: string; waiting: number }>('WebhookNotice').implement({
   description:
-    'A notice that messages of a webhook with pull delivery wait to be pulled. Call `pullWebhookMessages` to get the messages.',
+    'Tells a client that messages of a webhook with pull delivery are waiting. Call `pullWebhookMessages` to get the messages.',
   fields: (t) => ({
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     waiting: t.exposeInt('waiting', {

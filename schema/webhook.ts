@@ -196,7 +196,7 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
       type: [WebhookEvent],
       required: true,
       description:
-        'The events that the receiver gets. Fails with `FORBIDDEN` when the API key may not read one of the given events.',
+        'The events that the receiver gets. Fails with `FORBIDDEN` unless the API key may read all of the given events.',
     }),
     companyId: t.id({
       description:
@@ -214,7 +214,7 @@ const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
     events: t.field({
       type: [WebhookEvent],
       description:
-        'The new list of events that the webhook reports to its receiver. The new list replaces the stored list, so the webhook no longer reports an event that is missing from the new list.',
+        'The new list of events that the webhook reports to its receiver. The new list replaces the former list, so the webhook no longer reports events that only the former list contains.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({

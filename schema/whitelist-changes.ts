@@ -13,8 +13,7 @@ const defaultFeedPageSize = 1000;
 
 /**
  * The options from which the gateway computes the cost of one page of whitelist changes. A page of any size costs one
- * rate limit point, unless the gateway must read more data from the database for the selected fields of the whitelist
- * entries.
+ * rate limit point. The page costs more if the selected fields of the whitelist entries need additional database reads.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
@@ -75,7 +74,7 @@ const WhitelistNotice = builder
     fields: (t) => ({
       locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
       cursor: t.exposeString('cursor', {
-        description: 'The cursor of the latest change of the whitelist at the time of the notice.',
+        description: 'The cursor of the latest whitelist change when the gateway sent this notice.',
       }),
     }),
   });

@@ -63,7 +63,7 @@ const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, r
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
   description:
-    'The reason why the gateway rejected a row of an import or a parking event of a batch. A mutation with only this row or this parking event, for example `createWhitelistEntry`, would fail with the same error.',
+    'The reason why the gateway rejected a row of an import or a parking event of a batch. The mutation for a single row or parking event, for example `createWhitelistEntry`, would fail with the same error.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
@@ -138,10 +138,10 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order in which the request contains them.',
-      // Even an import of 10,000 rows usually rejects only a few rows. If a client requests a field of the rejected
-      // rows, the gateway therefore multiplies the cost of this field by the number of imported rows or by 200,
-      // whichever is smaller. If this field reads the database (`wholeReads`), the gateway instead multiplies its cost
-      // by the number of imported rows or by 200, whichever is greater.
+      // Even an import of 10,000 rows usually rejects only a few rows. The gateway therefore estimates the cost of a
+      // field of a rejected row for at most 200 rows: it multiplies the cost by the smaller of 200 and the number of
+      // imported rows. For a field that reads the database (`wholeReads`), the gateway uses the greater of 200 and the
+      // number of imported rows.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),

@@ -128,11 +128,11 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
-      description: `${description.hours}. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a change of the whitelist entry omits \`hours\`, the stored weekly hours stay unchanged.`,
+      description: `${description.hours}. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a client changes the whitelist entry without \`hours\`, the stored weekly hours stay unchanged.`,
       extensions: { graphOnly: true },
     }),
     maxEntries: t.int({
-      description: `${description.maxEntries} If a change of the whitelist entry omits \`maxEntries\`, the stored value of \`maxEntries\` stays unchanged.`,
+      description: `${description.maxEntries} If a client changes the whitelist entry without \`maxEntries\`, the stored value of \`maxEntries\` stays unchanged.`,
       extensions: { graphOnly: true },
     }),
   }),
@@ -140,8 +140,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
 
 /**
  * Converts the GraphQL input of a client to the values of a whitelist entry. If the client omits an optional value, the
- * value becomes null. There are two exceptions: if the client omits `hours` or `maxEntries`, the stored value stays
- * unchanged.
+ * value becomes null. If the client omits `hours` or `maxEntries`, however, the stored value stays unchanged.
  */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {
@@ -188,7 +187,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Replaces the values of a whitelist entry. If the input omits a value, the value becomes null; only `hours` and `maxEntries` keep their old values. Fails with `DUPLICATE_VEHICLE` when another whitelist entry of the location already has the plate. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
+      'Replaces the values of a whitelist entry. If the input omits a value, the value becomes null. If the input omits `hours` or `maxEntries`, however, the stored value stays unchanged. Fails with `DUPLICATE_VEHICLE` when another whitelist entry of the location already has the plate. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),

@@ -32,8 +32,8 @@ const maxGraphRequestBytes = 16 * 1024 * 1024;
 /** The services that the HTTP app needs. */
 interface AppDependencies extends GuardDependencies {
   /**
-   * The abort signal that ends all GraphQL subscriptions when the gateway stops, because the process cannot exit while
-   * a subscription is open.
+   * When the gateway stops, this abort signal ends all GraphQL subscriptions, because the process cannot exit while a
+   * subscription is open.
    */
   stopping: AbortSignal;
   /** The web origins whose scripts may call the gateway from a browser (CORS). */
@@ -147,8 +147,8 @@ export function createApp(dependencies: AppDependencies): {
   const rest: RefusingSurface = { surface: 'rest', render: renderRest };
   const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };
   const refuseKnown = guards.refusingKnown(({ method, url = '' }) => {
-    // The check `refuseKnown` runs before the app. It does not refuse requests for deprecated routes, because only the
-    // app adds the deprecation headers to a response.
+    // The check `refuseKnown` runs before the app. `refuseKnown` does not refuse requests for deprecated routes,
+    // because only the app adds the deprecation headers to a response.
     if (url.startsWith('/api/')) {
       return url.startsWith(addresses.openApi) || mayBeDeprecated(url) ? undefined : rest;
     }

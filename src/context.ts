@@ -35,9 +35,9 @@ import type { WhitelistWrites } from './whitelist/writes.ts';
 /** The services of a gateway process, which all requests to the process share. */
 export interface Services {
   prisma: PrismaClient;
-  // The next properties contain the functions of the domain folders of src, such as src/parking and src/whitelist. The
-  // first argument of a function that changes data is the author of the change. A caller can pass the context of a
-  // request as this argument.
+  // The properties from `apiKeys` to `usage` contain the functions of the domain folders, such as src/parking and
+  // src/whitelist. The first argument of a function that changes data is the author of the change. A caller can pass
+  // the context of a request as this argument.
   apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
   locations: LocationFinder & LocationReads & LocationWrites;
@@ -49,8 +49,8 @@ export interface Services {
   webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
   /**
-   * Lists all audit records that match the given Prisma filter. The list may lack audit records of the last few
-   * seconds, because the gateway may read it from the standby database.
+   * Lists all audit records that match the given Prisma filter. Audit records of the last few seconds can be missing in
+   * this list, because the gateway may read the list from the standby database.
    */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** Reads the field `changes` of an audit record by the id of the audit record (see large-values.ts). */

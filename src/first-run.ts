@@ -9,7 +9,10 @@ import type { Config } from './config.ts';
 import type { Database } from './database/types.ts';
 import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 
-/** The file in DATA_DIR to which the first start writes new API keys when the process has no terminal. */
+/**
+ * The name of the file in DATA_DIR for new API keys. The gateway writes this file at its first start if its process has
+ * no terminal.
+ */
 const keyFileName = 'first-keys.txt';
 
 /**
@@ -40,8 +43,8 @@ export async function welcome(
     const addresses = [`REST       ${url}/api`, `GraphiQL   ${url}/graphql`, `Reference  ${url}/reference`];
     process.stdout.write(`\n${addresses.join('\n')}\n\n`);
   }
-  // The gateway shows the operator's key before it creates the demo data. If the process ends while it creates the demo
-  // data, the operator has already received the operator's key. If the process ended before it created the demo data,
+  // The gateway shows the operator's key before it creates the demo data. The operator therefore has the operator's key
+  // even if the process ends before the demo data is complete. If the process ended before it created the demo data,
   // the next start of the gateway creates the API key of the demo data.
   const operatorLines = missing.operatorKey ? await makeOperatorKey(database, config) : [];
   if (operatorLines.length > 0) await show(operatorLines, 'w');

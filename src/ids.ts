@@ -10,8 +10,8 @@ const form = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Whether a value has the form of a UUID. All identifiers of the gateway are UUIDs. If a client sends an identifier
- * that is not a UUID, it gets the same response as for an unknown identifier. A value that is not a UUID never reaches
- * the database, because the database rejects some characters, for example NUL.
+ * that is not a UUID, it gets the same response as for an unknown identifier. The gateway compares only UUIDs with the
+ * identifiers in the database, because the database rejects some characters in a query, for example NUL.
  */
 export function isId(value: string): boolean {
   return form.test(value);

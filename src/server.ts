@@ -17,9 +17,9 @@ const refusalBody: RefusalBody = errorBody;
 
 /**
  * The maximum time for stopping the process, in milliseconds. When the process stops, requests in progress have 8 s to
- * end. After the 8 s for the requests in progress, the process has at least 3.5 s to wait for the handlers of
- * disconnected clients, to write the last usage records, and to close the database. After `stopTimeoutMs`, the process
- * exits, even if the database does not answer.
+ * end. After these 8 s, the process has at least 3.5 s left. In this time, it waits for the handlers of disconnected
+ * clients, writes the last usage records, and closes the database. After `stopTimeoutMs`, the process exits, even if
+ * the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 
 // The benchmark measures how many requests per second this plain Node HTTP server answers. On the same machine, no
 // benchmark case can reach more requests per second than this plain Node server. The plain Node server does not check
-// requests. The server answers every request with the response that it reads from the file whose path is in the
-// environment variable `ANSWER_FILE`.
+// requests. The environment variable `ANSWER_FILE` contains the path of a file with one response. The server sends this
+// response to every request.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {
   status: number;

@@ -50,8 +50,9 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
 /**
- * Returns the name and the arguments of a GraphQL field that reads a list of the benchmark's large location, such as
- * its whitelist. The parameter `rest` contains the other arguments of the field and the closing parenthesis.
+ * Returns the name and the arguments of a GraphQL field that returns a list (for example the whitelist) of the
+ * benchmark's large location. The parameter `rest` contains the other arguments of the field and the closing
+ * parenthesis.
  */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
@@ -107,8 +108,8 @@ const recordEvents = (name: string, eventsOf: (run: number) => object[]) =>
   );
 
 /**
- * The kinds of requests whose cost the benchmark measures. Of the possible requests of each kind, the benchmark sends
- * the one that needs the most processor time per rate limit point.
+ * The kinds of requests whose cost the benchmark measures. For each kind, the benchmark sends the request that needs
+ * the most processor time per rate limit point.
  */
 export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),

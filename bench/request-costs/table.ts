@@ -3,8 +3,8 @@ import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
 // Two constants limit how much processor time a request may use for each rate limit point that it costs. The processor
-// time per rate limit point must not exceed `maxMilliseconds`. The processor time must also not exceed `maxTimesMedian`
-// times the median processor time per point of all kinds of requests.
+// time per rate limit point must not exceed `maxMilliseconds`. It must also not exceed `maxTimesMedian` times its
+// median over all kinds of requests.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
@@ -14,9 +14,8 @@ export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): n
   (gatewayMs + postgresMs) / points;
 
 /**
- * Returns the maximum processor time per rate limit point, in milliseconds. This maximum processor time is the lower of
- * two limits: the constant `maxMilliseconds`, and `maxTimesMedian` times the median processor time per point of all
- * kinds of requests.
+ * Returns the maximum processor time per rate limit point, in milliseconds. The maximum is `maxTimesMedian` times the
+ * median of this processor time over all kinds of requests, but never more than `maxMilliseconds`.
  */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));

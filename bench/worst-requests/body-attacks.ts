@@ -15,8 +15,7 @@ const largestBody = 16 * 1024 * 1024 - 1000;
  */
 const mostValues = 399_000;
 /**
- * When the gateway counts the JSON values of a request body, an empty array or object in a list counts as this number
- * of values.
+ * How many JSON values the gateway counts for an empty array or object in a list.
  */
 const valuesOfEmpty = 4;
 const deepestNesting = 34;

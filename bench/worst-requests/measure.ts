@@ -9,8 +9,8 @@ import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
 /**
- * The results of a measurement with one kind of expensive requests (an attack): how much the attack delayed the gate
- * decisions, and how much memory the attack needed. All delays are in milliseconds.
+ * The results of an attack, which is a measurement with one kind of expensive requests. The results show how much the
+ * attack delayed the gate decisions, and how much memory the attack needed. All delays are in milliseconds.
  */
 export interface AttackResult {
   attack: string;

@@ -17,7 +17,7 @@ const { values: options } = parseArgs({
     embedded: { type: 'boolean', default: false },
     /**
      * The value of the option `--only`: a list of words, separated by commas. With the option `--only`, the benchmark
-     * measures only those kinds of requests whose names contain one of the words in this list.
+     * measures only those kinds of requests whose names contain one of these words.
      */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },

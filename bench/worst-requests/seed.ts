@@ -59,8 +59,8 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
-  // On the embedded database, the company settings with many values are smaller than on a PostgreSQL server. The
-  // embedded database does not have enough memory for company settings as large as on a PostgreSQL server.
+  // On the embedded database, the company settings with many values are smaller than on a PostgreSQL server. Larger
+  // company settings would need more memory than the embedded database has.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

@@ -23,8 +23,8 @@ export interface SpendJob {
 export interface SpendResult {
   seconds: number;
   /**
-   * The number of requests for each HTTP status of the response. The number for the status 0 counts the requests that
-   * got no response, or whose response the client did not read to the end.
+   * The number of requests for each HTTP status of the response. The status 0 stands for requests without a response,
+   * and for requests whose response the client did not read to the end.
    */
   statuses: Record<number, number>;
   /**

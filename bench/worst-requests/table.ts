@@ -3,8 +3,8 @@ import type { RecordedWorst } from '../recorded.ts';
 import type { AttackResult } from './measure.ts';
 
 // While one API key sends expensive requests, the benchmark measures gate decisions for companies that send no
-// expensive requests. The constants `mostDelayMs` and `mostRatio` limit the delay of these gate decisions during the
-// expensive requests.
+// expensive requests. The delays of these gate decisions during the expensive requests must not exceed the limits
+// `mostDelayMs` and `mostRatio`.
 
 const mostDelayMs = 250;
 const mostRatio = 5;
@@ -23,8 +23,8 @@ function p99(delays: readonly number[]): number {
 
 /**
  * Returns the delays of gate decisions in one rate limit window. The first delays in the returned list were measured
- * during the expensive requests. For the rest of the rate limit window, the function repeats the delays of gate
- * decisions that were measured without expensive requests.
+ * during the expensive requests. No expensive requests run in the rest of the window. For this rest, the function
+ * repeats the delays that were measured without expensive requests.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -34,8 +34,9 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 
 /**
  * Maps the name of each kind of expensive request to its figures. Before each kind of expensive request, the benchmark
- * measures gate decisions while it sends no expensive requests. The function computes one 99th percentile (p99) of the
- * delays from all measurements without expensive requests. It compares every kind of expensive request with this p99.
+ * measures gate decisions while it sends no expensive requests. The function combines all measurements without
+ * expensive requests, and computes one 99th percentile (p99) of their delays. It compares every kind of expensive
+ * request with this p99.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);

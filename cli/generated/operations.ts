@@ -24,13 +24,13 @@ export const AccessReason = {
 export type AccessReason = typeof AccessReason[keyof typeof AccessReason];
 /** The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until it registers a company. Only an operator's key can issue an API key without companies and locations. */
 export type CreateApiKeyInput = {
-  /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key that the client uses for the request, if that limit is lower. */
+  /** Number of rate limit points that the API key may use in a minute. Default: 100, but at most the limit of the API key that the client uses for the request. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the API key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
   /** The time at which the API key expires. Default: the expiry of the API key that the client uses for the request. */
   expiresAt?: string | Date | null | undefined;
-  /** Number of rate limit points that the API key may use in an hour. Default: 1000, or the limit of the API key that the client uses for the request, if that limit is lower. */
+  /** Number of rate limit points that the API key may use in an hour. Default: 1000, but at most the limit of the API key that the client uses for the request. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the API key. */
   locationIds?: Array<string> | null | undefined;
@@ -68,7 +68,7 @@ export type CreateWebhookInput = {
   companyId?: string | null | undefined;
   /** How the receiver gets webhook messages. */
   delivery?: WebhookDeliveryKind | null | undefined;
-  /** The events that the receiver gets. Fails with `FORBIDDEN` when the API key may not read one of the given events. */
+  /** The events that the receiver gets. Fails with `FORBIDDEN` unless the API key may read all of the given events. */
   events: Array<WebhookEvent>;
   /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
@@ -185,13 +185,13 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the camera text consists of the plate code and the plate number of the entry. The camera text may also contain the plate type before the plate code. */
+/** The text that a camera read from a licence plate. A client can send this camera text instead of the type, code and number of a plate. Before the gateway compares the camera text with the whitelist, it removes spaces, dashes and dots from the text. The gateway also converts the letters of the text to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the camera text consists of the plate code and the plate number of the entry. The camera text may also contain the plate type before the plate code. */
 export type ReadingInput = {
-  /** Other texts that, according to the camera, may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
+  /** At most 10 other texts that, according to the camera, may be on the plate. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
   /** How confident the camera is that it read the plate correctly, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The plate type, if the camera recognised it: the text then matches only whitelist entries with this plate type. */
+  /** The plate type, if the camera recognised it. If a client sends the plate type, the camera text matches only whitelist entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
@@ -283,7 +283,7 @@ export type UpdateLocationInput = {
 export type UpdateWebhookInput = {
   /** Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The receiver never gets a message about an event that happened while the webhook was disabled. */
   enabled?: boolean | null | undefined;
-  /** The new list of events that the webhook reports to its receiver. The new list replaces the stored list, so the webhook no longer reports an event that is missing from the new list. */
+  /** The new list of events that the webhook reports to its receiver. The new list replaces the former list, so the webhook no longer reports events that only the former list contains. */
   events?: Array<WebhookEvent> | null | undefined;
   /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
@@ -383,9 +383,9 @@ export type WeeklyHoursInput = {
 
 /** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
+  /** The weekly hours in which the vehicle may enter. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a client changes the whitelist entry without `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored value of `maxEntries` stays unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a client changes the whitelist entry without `maxEntries`, the stored value of `maxEntries` stays unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;

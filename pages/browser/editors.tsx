@@ -4,10 +4,9 @@ import { useEffect } from 'react';
 
 /**
  * Makes the text editors of GraphiQL usable with a keyboard and a screen reader. On a small screen, the response is
- * below the operation. When an operation starts, the component `Editors` therefore scrolls the page to the response.
+ * below the operation. The component `Editors` therefore scrolls the page to the response when an operation starts.
  *
- * @param props.cursor the position of the text cursor, copied from the simple form that the page shows until the
- *   editors are loaded
+ * @param props.cursor the position of the text cursor in the form that the page shows until the text editors are loaded
  */
 export function Editors({ cursor }: { cursor: number | undefined }) {
   const { queryEditor, variableEditor, responseEditor } = useEditorContext({ nonNull: true });

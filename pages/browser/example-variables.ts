@@ -27,17 +27,17 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 /**
  * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
  * The function keeps values that the user has written, and values in a link that the user has opened. If the GraphQL
- * variables contain a location id that does not come from the explorer, the function replaces nothing. If the variables
- * contain no such location id, the function replaces the location and the example parking event. The function also
- * replaces the example plate, or the plate that the explorer filled in for the previous API key. The example parking
- * event gets a new identifier and the current time, because the gateway records only one parking event for each
- * identifier.
+ * variables contain a location id that does not come from the explorer, the function replaces nothing. If all location
+ * ids come from the explorer, the function replaces the location id and the example parking event. The function also
+ * replaces the plate, if it is the example plate or the plate that the explorer filled in for the previous API key. The
+ * example parking event gets a new identifier and the current time, because the gateway records only one parking event
+ * for each identifier.
  *
  * @param text the JSON text of the variables in the editor
- * @param former the values that the explorer filled into this tab for the previous API key
- * @returns `text` contains the variables with the new values, as JSON text. When no value can be replaced, or when the
- *   given text is not valid JSON yet, `text` is the given text without changes. `filled` contains the values that the
- *   explorer has filled into this tab so far.
+ * @param former the location and the plate that the explorer filled into this tab for the previous API key
+ * @returns `text` contains the variables with the new values, as JSON text. The returned `text` is equal to the
+ *   argument `text` if the function replaces no value, or if the argument is not valid JSON yet. `filled` contains the
+ *   values that the explorer has filled into this tab so far.
  */
 export function fillVariables(
   text: string,

@@ -12,7 +12,7 @@ export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumb
  */
 export const noLocation = '';
 
-/** Returns the fields `eventId` and `occurredAt` of an example parking event, which depend on the time of the event. */
+/** Returns the two fields of an example parking event whose values depend on the time: `eventId` and `occurredAt`. */
 export const exampleEvent = (at: Date) => ({
   eventId: `explorer-${at.getTime()}`,
   occurredAt: at.toISOString(),

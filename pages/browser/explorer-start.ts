@@ -3,9 +3,9 @@ import { answered, firstOperationForm } from './first-operation.ts';
 import { linkedOperation } from './link.ts';
 import { post } from './post.ts';
 
-// This script handles the simple form of the explorer page, in which users can run an operation before GraphiQL has
-// loaded. GraphiQL replaces the simple form as soon as GraphiQL has loaded. On a phone, loading GraphiQL takes several
-// seconds.
+// At first, the explorer page shows a simple form, in which users can run an operation before GraphiQL has loaded. This
+// script handles the simple form. GraphiQL replaces the simple form as soon as GraphiQL has loaded. On a phone, loading
+// GraphiQL takes several seconds.
 
 const { form, operation, answer } = firstOperationForm();
 const linked = linkedOperation();

@@ -41,11 +41,12 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     valuesOfTab.set(tabId, values);
     const before = variableEditor.getValue();
     const after = fillVariables(before, values, filled.get(tabId));
-    // The explorer changes only the text of the variable editor. The explorer does not call GraphiQL's function
-    // `moveTab`, because `moveTab` would replace the text in all editors, reset the text cursor, and delete the
-    // response that was copied from the simple form.
+    // The explorer changes only the text of the variable editor. The GraphiQL function `moveTab` would also replace the
+    // texts of the other editors, reset the text cursor, and delete the response from the simple form. The explorer
+    // therefore does not call `moveTab`.
     if (after.text !== before) {
-      // The user may be typing in the editor, and `setValue` moves the text cursor to the start of the text.
+      // `setValue` moves the text cursor to the start of the text. The explorer restores the cursor, because the user
+      // may be typing in the editor.
       const selections = variableEditor.listSelections();
       variableEditor.setValue(after.text);
       variableEditor.setSelections(selections, undefined, { scroll: false });
@@ -72,7 +73,7 @@ function Explorer(props: {
     }));
     if (!linked.query) return examples;
     // On the first visit of a user, GraphiQL ignores the properties `query` and `variables`, and opens the first tab in
-    // `defaultTabs`. If the user opened a link to an operation, the explorer must therefore put this operation into the
+    // `defaultTabs`. If the user opened a link, the explorer must therefore put the operation of the link into the
     // first tab.
     const first = { query: early.query ?? linked.query, variables: linked.variables ?? null };
     return [first, ...examples.filter(({ query }) => query !== linked.query)];

@@ -15,9 +15,9 @@ export function loadFilledValues(): Map<string, FilledValues> {
     const stored: unknown = JSON.parse(deviceStorage.getItem(storedValuesName) ?? '{}');
     return new Map(Object.entries((stored ?? {}) as Record<string, FilledValues>));
   } catch {
-    // If the text in the local storage is not valid JSON, the function returns an empty map. If the map is empty, the
-    // explorer no longer recognises the values that it filled into the stored tabs earlier, and therefore does not
-    // replace them.
+    // If the text in the local storage is not valid JSON, the function returns an empty map. With an empty map, the
+    // explorer does not recognise the values that it filled into the stored tabs earlier, and therefore does not
+    // replace these values.
     return new Map();
   }
 }

@@ -1,11 +1,11 @@
 /**
- * The content of the simple form that the explorer shows until GraphiQL has loaded. When GraphiQL has loaded, the
- * explorer copies the content of the simple form into GraphiQL.
+ * The content of the HTML form that the explorer shows while GraphiQL loads. When GraphiQL has loaded, the explorer
+ * copies this content into GraphiQL.
  */
 interface EarlyWork {
-  /** The text of the operation in the simple form, or `undefined` if the user has not changed the text. */
+  /** The text of the operation in this form, or `undefined` if the user has not changed the text. */
   query: string | undefined;
-  /** The text of the response to the operation in the simple form; empty if the user has not run the operation. */
+  /** The text of the response to this operation. The text is empty if the user has not run the operation. */
   answer: string;
   /**
    * The position of the text cursor in the text of the operation, or `undefined` if the text field did not have the
@@ -14,7 +14,7 @@ interface EarlyWork {
   cursor: number | undefined;
 }
 
-/** Returns the elements of the simple form that the page shows until GraphiQL has loaded. */
+/** Returns the elements of the HTML form that the page shows while GraphiQL loads. */
 export function firstOperationForm() {
   const form = document.getElementById('first-operation') as HTMLFormElement;
   const operation = form.querySelector('textarea')!;

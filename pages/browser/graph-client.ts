@@ -35,12 +35,12 @@ export function createFetcher(currentKey: () => string): Fetcher {
       next: () =>
         results.next().catch(async (error: unknown) => {
           // When the gateway rejects a subscription, the response is JSON and not an event stream. The GraphQL client
-          // returns the JSON of the rejection as the next result of the subscription.
+          // returns this JSON as the next result of the subscription.
           if (!(error instanceof NetworkError) || !error.response) throw error;
           return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
         }),
-      // The function `return` of the iterator closes the subscription's stream immediately. An async generator would
-      // close the stream only after the next result arrived, so `subscribe` is not an async generator.
+      // The function `return` of the iterator closes the subscription's stream immediately. The function `subscribe` is
+      // not an async generator, because an async generator would wait for the next result before it closes the stream.
       return: () => results.return!(undefined),
       [Symbol.asyncIterator]() {
         return this;

@@ -11,9 +11,9 @@ const typingPauseMs = 400;
 export const retryPauseMs = 5_000;
 
 /**
- * The maximum number of times that the explorer automatically repeats a failed check of the API key. After this number
- * of failed checks, the explorer checks the API key again only when the device is online again, or when the user
- * changes the API key.
+ * The maximum number of times that the explorer automatically repeats a failed check of the API key. After `maxRetries`
+ * failed checks, the explorer checks the API key again only when the device is online again, or when the user changes
+ * the API key.
  */
 export const maxRetries = 12;
 
@@ -25,7 +25,7 @@ export interface KeyField {
   current(): string;
   /**
    * Calls the listener each time the state of the API key changes. If the explorer already knows the state of the API
-   * key, it also calls the listener immediately.
+   * key, `onChange` also calls the given listener at once.
    */
   onChange(listener: (state: KeyState) => void): void;
 }

@@ -28,8 +28,8 @@ function compact(json: string): string {
 
 /**
  * The minimum time between two changes of the page's address, in milliseconds. Safari throws an error when a page
- * changes its address more than 100 times in 30 seconds. Without a minimum time between two changes, Safari
- * would throw an error when a user types an operation quickly.
+ * changes its address more than 100 times in 30 seconds. Each edit of an operation changes the address. Without this
+ * minimum time, Safari would throw an error when a user types quickly.
  */
 const addressIntervalMs = 400;
 
@@ -47,8 +47,8 @@ const linkButton = () => document.getElementById('copy-link') as HTMLButtonEleme
 
 /**
  * Writes the operation of the active tab into the address of the page. Users can then share the address, and a reload
- * of the page shows the operation again. If the page address with the operation would be too long, the address contains
- * no operation, and the button that copies the address is disabled.
+ * of the page shows the operation again. If the operation would make the address too long, the address contains no
+ * operation, and the button that copies the address is disabled.
  */
 export function followTab({ tabs, activeTabIndex }: TabsState): void {
   const { query, variables } = tabs[activeTabIndex] ?? {};

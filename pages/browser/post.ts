@@ -1,6 +1,6 @@
 /**
- * The relative path from a page to the GraphQL endpoint. The path is relative, so that the page also works behind a
- * proxy that serves the gateway under a path.
+ * The relative path from a page to the GraphQL endpoint. Some proxies publish the gateway under a path, such as
+ * `/parking/`. The page also works behind such a proxy, because this path is relative.
  */
 export const graphPath = './graphql';
 
@@ -13,8 +13,8 @@ interface GraphRequest {
 
 /**
  * Returns the request header that contains the API key, or no header if the API key is an empty text. The function
- * replaces non-ASCII characters with `?`, because the browser cannot send non-ASCII characters in a header. A valid API
- * key contains only ASCII characters, so the gateway rejects an API key in which the function replaced a character.
+ * replaces non-ASCII characters with `?`, because the browser cannot send non-ASCII characters in a header. The gateway
+ * rejects the changed API key, because a valid API key contains only ASCII characters and therefore stays unchanged.
  */
 export const keyHeader = (key: string): Record<string, string> =>
   key ? { 'X-API-Key': key.replace(/[^\x20-\x7e]/g, '?') } : {};

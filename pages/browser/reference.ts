@@ -38,8 +38,8 @@ document.addEventListener('keydown', (event) => {
 filter();
 
 /**
- * Opens the section of the API reference that contains the entry to which the page address links. The part of the page
- * address after `#` is the id of this API reference entry.
+ * If the page address links to an entry of the API reference, opens the section that contains this entry. The part of
+ * the page address after `#` is the id of this API reference entry.
  */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
@@ -71,7 +71,7 @@ function mark(id: string): void {
 }
 
 const contents = document.querySelector('.contents')!;
-// The script assumes that the user reads the entry at 15 % of the window's height, measured from the top.
+// The user probably reads the entry whose distance from the top of the window is 15 % of the window's height.
 const reading = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);

@@ -29,9 +29,9 @@ export function Console() {
     const { viewer, secret } = opened;
     let isOpen = true;
     // The function `close` signs the user out and shows the form for the API key. The console creates a new function
-    // `close` for each API key. For each API key, only the first call of `close` has an effect. If the user has entered
-    // a new API key, a late response to a request with an earlier API key therefore does not sign the user out. After a
-    // call of `close`, the form for the API key is empty, even if another tab has stored an API key on this device.
+    // `close` for each API key. For each API key, only the first call of `close` has an effect. A late response to a
+    // request with an earlier API key therefore does not sign out a user who has entered a new API key. After a call of
+    // `close`, the form for the API key is empty, even if another tab has stored an API key on this device.
     function close(message?: string) {
       if (!isOpen) return;
       isOpen = false;

@@ -11,8 +11,8 @@ const mark = document.createElement('meta');
 mark.id = 'react-aria-pressable-style';
 document.head.append(mark);
 
-// The part of the address after `#` names a view of the console, so the link "Skip to the content" must not change the
-// address.
+// The link "Skip to the content" must not change the part of the address after `#`, because this part contains the name
+// of the console view.
 document.querySelector('.skip')?.addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('content')?.focus();

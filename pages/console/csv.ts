@@ -15,12 +15,12 @@ const columns = [
 ] as const;
 
 /**
- * The columns that the console adds to the whitelist columns in a CSV file with rejected rows. An import ignores the
- * added columns, so users can correct the rejected rows and import the file again.
+ * The columns that the console adds to the whitelist columns in a CSV file with rejected rows. An import ignores these
+ * additional columns, so users can correct the rejected rows and import the same file.
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
-/** The texts of one row of a CSV file, by the name of the column. */
+/** The texts of one row of a CSV file. The keys of this object are the column names. */
 type CsvFields = Record<string, string>;
 
 /** The reason why a row of the CSV file is rejected, with the name and the value of the invalid field. */
@@ -167,8 +167,8 @@ function faultOf(error: unknown, lastLine: number): unknown {
   // The parser detects a missing closing quotation mark only at the end of the file, which can be thousands of lines
   // after the opening quotation mark.
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') return new Error(words.openQuote(lastLine));
-  // If a CSV file uses another delimiter instead of commas, this delimiter can follow the closing quotation mark of the
-  // first column name.
+  // If any other character than a comma follows the quotation mark after the first column name, the CSV file may use
+  // another delimiter.
   const [, delimiter = ''] = /got "(.)" at line 1 /.exec(error.message) ?? [];
   return otherDelimiter.test(delimiter) ? new Error(words.wrongDelimiter(JSON.stringify(delimiter))) : error;
 }
@@ -188,8 +188,8 @@ export function readRows(file: BufferSource): CsvRow[] {
       bom: true,
       columns: checkHeader,
       skip_empty_lines: true,
-      // Without the option `record_delimiter`, the CSV parser would accept only the kind of line ending (such as
-      // `\r\n`) that ends the first line.
+      // Without the option `record_delimiter`, the CSV parser would expect the line ending of the first line (such as
+      // `\r\n`) in all lines.
       record_delimiter: ['\r\n', '\n', '\r'],
       cast(value, { lines }) {
         lastLine = lines;

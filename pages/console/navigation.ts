@@ -50,17 +50,17 @@ export function usePlace(): Place {
 }
 
 /**
- * Prevents the user from leaving the current view by mistake while `isKept` is true. When the user goes back or
- * forward, the page returns to the address of the current view. When the user closes or reloads the page, the browser
- * asks for a confirmation.
+ * Prevents the user from leaving the current view by mistake while `isKept` is true. When the user goes back or forward
+ * in the browser history, the page changes the address back, and the current view stays open. When the user closes or
+ * reloads the page, the browser asks for a confirmation.
  */
 export function useKeptView(isKept: boolean): void {
   useEffect(() => {
     if (!isKept) return;
     const { href } = location;
     // The browser sends the event `popstate` before the event `hashchange`. At the event `popstate`, the function
-    // `stay` must restore the address. Otherwise, the event `hashchange` would open the view to which the user went
-    // back or forward.
+    // `stay` must restore the address. Without the restored address, the event `hashchange` would open the view to
+    // which the user went back or forward.
     const stay = () => history.pushState(null, '', href);
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('popstate', stay);

@@ -42,9 +42,9 @@ function viewOf({ view, id }: Place) {
 }
 
 /**
- * Returns the React key of a view. When the React key changes, React creates a new view with empty forms. The views
- * Whitelist and Why? use the same React key for all locations, so the user can choose another location without losing
- * typed texts.
+ * Returns the React key of a view. When the React key changes, React creates a new view with empty forms. The view
+ * `whitelist` has the same React key for all locations, and so has the view `why`. The user can therefore choose
+ * another location without losing typed texts.
  */
 const keyOf = ({ view, id }: Place) =>
   view === 'whitelist' || view === 'why' ? view : `${view}/${id ?? ''}`;

@@ -28,8 +28,8 @@ export function explorerLink({ query, variables }: ExampleOperation): string {
 }
 
 /**
- * The maximum depth of an example operation, in levels of fields. Three levels of fields are enough for a list, its
- * items, and an object in each item.
+ * The maximum depth of an example operation, in levels of fields. With three levels, an example can show a list, the
+ * items of the list, and one object in each item.
  */
 const deepestSelection = 3;
 
@@ -65,8 +65,8 @@ const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', '
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
 /**
- * The nullable arguments that example operations contain. The example operations omit every nullable argument whose
- * name is not in this set. The argument `plate` is nullable because a client can send `reading` instead of `plate`.
+ * The nullable arguments that example operations contain. The example operations omit all other nullable arguments. The
+ * argument `plate` is nullable because a client can send `reading` instead of `plate`.
  */
 const givenOfSeveral = new Set(['plate']);
 

@@ -10,7 +10,10 @@ import { graphPrograms, ProgramList } from './programs.tsx';
 export interface Entry {
   id: string;
   title: string;
-  /** The text in which the search of the API reference looks for the user's words, in lower case. */
+  /**
+   * The search text of this entry, in lower case. The search of the API reference compares the words of the user with
+   * this text.
+   */
   search: string;
   content: Child;
 }

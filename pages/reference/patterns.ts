@@ -13,7 +13,7 @@ const words: Record<string, string> = {
 
 /**
  * Returns the description of a regular expression from the map `words`. If the map `words` has no description of the
- * regular expression, the function returns the regular expression itself. A test fails when the API has a regular
- * expression that the map `words` does not describe.
+ * regular expression, the function returns the regular expression itself. If `words` has no description of a regular
+ * expression of the API, a test fails.
  */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

@@ -159,7 +159,8 @@ function Errors({ operation, resolve }: { operation: OpenApiOperation; resolve: 
 
 /**
  * Returns a GraphQL document and example variables for the operation that is equivalent to a REST endpoint. The
- * variable `locationId` is empty, because the explorer fills in a location in the scope of the user's API key.
+ * function leaves the variable `locationId` empty. The explorer later inserts the id of a location in the scope of the
+ * user's API key.
  */
 function graphOperation(
   document: ReturnType<typeof planOperation>['document'],

@@ -89,9 +89,9 @@ interface Changes {
 }
 
 /**
- * Returns the properties of `data.changes` in a webhook message as one group in an array. The array is empty if
- * `data.changes` has no properties. When an object was created or removed, `data.changes` contains the object's values.
- * When an object was changed, `data.changes` contains the object's values before and after the change.
+ * Returns an array with one object, which contains the properties of `data.changes` in a webhook message. The array is
+ * empty if `data.changes` has no properties. When an object was created or removed, `data.changes` contains the
+ * object's values. When an object was changed, `data.changes` contains the object's values before and after the change.
  */
 function alternativesOf(changes: JsonSchema): Changes[] {
   const [schema] = (changes.anyOf as JsonSchema[] | undefined) ?? [changes];

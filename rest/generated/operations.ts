@@ -103,9 +103,9 @@ export type WeeklyHoursInput = {
 
 /** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
+  /** The weekly hours in which the vehicle may enter. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a client changes the whitelist entry without `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored value of `maxEntries` stays unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a client changes the whitelist entry without `maxEntries`, the stored value of `maxEntries` stays unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;

@@ -181,8 +181,8 @@ export const isAuditAction = (name: string): name is AuditAction => Object.hasOw
 
 /**
  * Whether an API key with the given permissions may read the content of a recorded change. Another version of the
- * gateway may have recorded a kind of change that this version does not know. No API key may read the content of a
- * change whose kind this version of the gateway does not know.
+ * gateway may have recorded a kind of change that this version does not know. If this version of the gateway does not
+ * know the kind of a change, no API key may read the content of the change.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);

@@ -29,8 +29,8 @@ export const insertRecords = namedStatement(
 const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
 
 /**
- * A comma-separated SQL list of the columns that describe the author of a change. When one SQL statement writes changes
- * of several authors, it reads the author of each change from a row with these columns.
+ * A comma-separated SQL list of the columns that describe the author of a change. If one SQL statement writes changes
+ * of several authors, it needs a row with `authorColumns` for each change.
  */
 export const authorColumns = columnList(authorParameters);
 

@@ -201,8 +201,8 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 }
 
 /**
- * A stored secret with the time at which it expires. `now` is the time of the database clock when the gateway read the
- * secret.
+ * A stored secret with the time at which it expires. `now` is the time at which the gateway read the secret, according
+ * to the clock of the database.
  */
 type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 

@@ -7,8 +7,8 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
 // An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
 // lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
-// give another API key higher rate limits than its own. If an operator's key could not give higher rate limits than its
-// own, no new API key could have a higher rate limit than the existing API keys.
+// give another API key higher rate limits than its own. Only because of this exception can a client create an API key
+// with a higher rate limit than all existing API keys.
 
 /**
  * The permissions, scope, limits and expiry that one API key gives to another API key. If a property of the grant is
@@ -104,7 +104,8 @@ async function requireCompanies(
  * more access than `key`. A client that rotates an API key gets the new secret. Without this check, a client could
  * rotate an API key that has more access than the client's own API key, and could then use the new secret.
  *
- * @throws {ServiceError} `FORBIDDEN`; the error message names an access right that the target key has and `key` lacks
+ * @throws {ServiceError} `FORBIDDEN`; the error message contains an access right that the target key has, but that
+ *   `key` does not have
  */
 export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): void {
   const excess = key.id === target.id ? undefined : excessOf(key, target);
@@ -115,7 +116,7 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 }
 
 /**
- * Describes the first access right that the target key has and `key` lacks: a permission, a later expiry, a larger
+ * Describes the first access right of the target key that `key` does not have: a permission, a later expiry, a larger
  * scope or a higher rate limit. Returns `undefined` if the target key has no access right that `key` lacks. If `key` is
  * an operator's key, `excessOf` does not compare the rate limits of the two API keys.
  */

@@ -33,8 +33,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of the fields of an API key. A field that is omitted or null stays unchanged. Only in the field
- * `expiresAt` does null change the API key: the key then never expires.
+ * The new values of the fields of an API key. A field that is omitted or null stays unchanged. The field `expiresAt` is
+ * an exception: null in this field removes the expiry time, so the API key never expires.
  */
 export type KeyChange = {
   [Field in keyof Omit<KeyRequest, 'unrestricted'>]?: KeyRequest[Field] | null;

@@ -54,8 +54,8 @@ export const keyScopeRelations = {
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
 
 /**
- * Converts an API key from the database to the API key that a client uses for a request. `secretId` is the id of the
- * API key secret that the client has sent.
+ * Creates the `AuthenticatedKey` of a request from a stored API key. `secretId` is the id of the API key secret that
+ * the client has sent.
  */
 export function authenticatedKey(
   { companies, locations, ...row }: ScopedApiKey,
@@ -87,8 +87,8 @@ export interface Author {
 }
 
 /**
- * The author of a change that may have to wait for a long time, for example until earlier changes have ended. While the
- * change waits, the API key of the author can become invalid.
+ * The author of a slow change. A slow change may have to wait for a long time, for example until earlier changes have
+ * ended. While the change waits, the API key of the author can become invalid.
  */
 export interface WaitingAuthor extends Author {
   /**

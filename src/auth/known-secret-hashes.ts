@@ -6,8 +6,7 @@ import { LRUCache } from 'lru-cache';
  */
 const maxKnownSecretHashes = 100_000;
 /**
- * A process waits at least this time, in milliseconds, before it reads the hashes of API key secrets from the database
- * again.
+ * The minimum time in milliseconds between two reads of the hashes of API key secrets from the database.
  */
 const readIntervalMs = 5_000;
 
@@ -23,8 +22,7 @@ export interface KnownSecretHashes {
   delete(hash: string): void;
   /**
    * Waits 5 s, and then reads the hashes of the newest API key secrets from the database, because other processes may
-   * have issued new API keys. If a caller calls `readSoon` again before the process has read these hashes, this call
-   * has no effect.
+   * have issued new API keys. While `readSoon` is already waiting or reading, another call of `readSoon` has no effect.
    */
   readSoon(): void;
 }

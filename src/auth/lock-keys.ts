@@ -37,8 +37,8 @@ const validSecret = namedStatement(
 /**
  * Locks the API key of an administrator, and the API key that the administrator changes, until the transaction ends.
  * After `lockKeys` has locked the rows of the API keys, it checks the administrator's own API key a second time.
- * Another administrator may have changed this API key since the request began. Without the second check, an
- * administrator's key that has just lost permissions could give the lost permissions back to itself.
+ * Another administrator may have changed this API key since the request began. Without this second check, an
+ * administrator's key that has just lost a permission could grant itself this permission again.
  *
  * @param administrator the API key of the request, as it was when the request began
  * @param targetId the id of the API key that the administrator changes; omitted for a new API key

@@ -12,7 +12,10 @@ import { hashSecret, secretHint } from './key-secret.ts';
 import { lockKeyRows } from './lock-keys.ts';
 import { auditedKey } from './managed-key.ts';
 
-/** The secret of an operator's key, the environment of the key, and the pepper for the hash of the secret. */
+/**
+ * The secret of an operator's key, the environment of the key, and the pepper (the secret in `KEY_PEPPER`), which is
+ * needed to hash the secret of the key.
+ */
 interface OperatorSecret {
   secret: string;
   environment: Environment;
@@ -20,8 +23,8 @@ interface OperatorSecret {
 }
 
 /**
- * The reason why the gateway itself creates, changes or revokes an operator's key. In the audit log, this reason takes
- * the place of the request id, because no request causes the change.
+ * The reason why the gateway itself creates, changes or revokes an operator's key. No request causes such a change, so
+ * the audit log contains this reason in place of a request id.
  */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
@@ -37,14 +40,14 @@ const keysOfConfiguration = (environment: Environment) => ({
  * Makes the secret in OPERATOR_API_KEY valid (docs/contract-keys.md#keys). If no API key has the secret in
  * OPERATOR_API_KEY, the function creates an operator's key with this secret. The operator's key gets all permissions
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
- * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY cannot be used, the function only logs a warning and
- * changes no API key. The secret in OPERATOR_API_KEY cannot be used if it has expired, or if its API key has expired or
- * is revoked. The secret also cannot be used if its API key is not an operator's key of the configured environment. An
- * outdated secret in OPERATOR_API_KEY belongs to a revoked key, so a process that starts with this secret cannot revoke
- * the current operator's key.
+ * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY cannot be used, the function logs a warning and leaves
+ * all API keys unchanged. The secret in OPERATOR_API_KEY cannot be used if it has expired, or if its API key has
+ * expired or is revoked. The secret also cannot be used if its API key is not an operator's key of the configured
+ * environment. An outdated secret in OPERATOR_API_KEY belongs to a revoked key, so a process that starts with this
+ * secret cannot revoke the current operator's key.
  *
- * While the database is read-only, the function only logs a warning, so that the gateway can still start and decide
- * whether vehicles may enter.
+ * If the database is read-only, the function logs a warning and throws no error, so that the gateway can still start
+ * and decide whether vehicles may enter.
  *
  * @returns whether all processes must empty their caches of API keys
  */
@@ -69,7 +72,8 @@ function changeOperatorKeys(prisma: PrismaClient, operator: OperatorSecret, log:
   return prisma.$transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
     const hash = hashSecret(operator.secret, operator.pepper);
-    // The transaction locks the operator's keys, so that an administrator cannot revoke one of them at the same time.
+    // While the transaction changes the operator's keys, it locks them, so that no administrator can revoke one of
+    // them.
     const keys = await transaction.apiKey.findMany({
       where: { OR: [{ secrets: { some: { hash } } }, keysOfConfiguration(environment)] },
       select: { id: true },

@@ -28,8 +28,8 @@ export async function reauthenticate(
 }
 
 /**
- * Whether an API key has lost a permission or a part of its scope since the request began. An API key keeps access to a
- * location that its scope no longer lists, if the scope contains the company that owns the location.
+ * Whether an API key has lost a permission or a part of its scope since the request began. If the scope no longer lists
+ * a location but contains the company of the location, the API key keeps its access to this location.
  */
 function hasLost(before: AuthenticatedKey, now: AuthenticatedKey): boolean {
   if ([...before.permissions].some((permission) => !now.permissions.has(permission))) return true;

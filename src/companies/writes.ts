@@ -22,8 +22,8 @@ export type CompanyValues = Pick<
 };
 
 /**
- * The new values for the fields of a company that a client wants to change. If a field is undefined, the gateway does
- * not change this field of the company. The value null clears an optional field, and leaves a required field unchanged.
+ * A client's new values for the fields of one company. If a field is undefined, the gateway does not change this field
+ * of the company. The value null clears an optional field, and leaves a required field unchanged.
  */
 export type CompanyChanges = {
   [Field in keyof Omit<CompanyValues, 'slug'>]?: CompanyValues[Field] | null;
@@ -54,8 +54,8 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
   return {
     /**
      * Registers a company, and adds the company to the scope of the API key that sent the request
-     * (docs/contract.md#company). If an operator's key sent the request, its scope does not change, because this scope
-     * already contains every company.
+     * (docs/contract.md#company). If an operator's key sent the request, the scope of this key does not change, because
+     * it already contains every company.
      *
      * @throws {ServiceError} `CONFLICT_ERROR` when another company already has the same slug
      */

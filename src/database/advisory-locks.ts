@@ -1,8 +1,8 @@
 /**
- * The numbers of the advisory locks in PostgreSQL. This file contains the numbers of all advisory locks, so that each
- * lock has a different number. The numbers of the advisory locks are arbitrary, except for `prismaMigration`, which
- * Prisma defines. An advisory lock excludes only the processes that use the same database. PostgreSQL releases each
- * advisory lock of the gateway when the transaction that took the lock ends.
+ * The numbers of the advisory locks in PostgreSQL. All these numbers are in one file, because each advisory lock needs
+ * a different number. The numbers of the advisory locks are arbitrary, except for `prismaMigration`, which Prisma
+ * defines. An advisory lock excludes only the processes that use the same database. PostgreSQL releases each advisory
+ * lock of the gateway when the transaction that took the lock ends.
  */
 export const advisoryLocks = {
   /**
@@ -18,11 +18,11 @@ export const advisoryLocks = {
   prismaMigration: 72_707_369,
   /**
    * The number of the advisory lock that a process holds while it drops expired partitions of usage records. While one
-   * process holds the lock, no other process drops partitions of usage records. The gateway removes expired rows from
-   * some tables without dropping whole partitions; each of these tables has a separate advisory lock. The gateway also
-   * removes expired rows from the table `UsageRecord`, because the default partition of this table can contain expired
-   * rows. The lock number of a table is a hash of the table's name, with `retention` as the seed of the hash function.
-   * A process holds the lock of a table while it removes expired rows from this table.
+   * process holds the lock, no other process drops partitions of usage records. Each table from which the gateway
+   * removes single expired rows (not whole partitions) has a separate advisory lock. The gateway also removes expired
+   * rows from the table `UsageRecord`, because the default partition of this table can contain expired rows. The lock
+   * number of a table is a hash of the table's name, with `retention` as the seed of the hash function. A process holds
+   * the lock of a table while it removes expired rows from this table.
    */
   retention: 7_205_759_404,
   /**

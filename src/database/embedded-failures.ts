@@ -19,8 +19,8 @@ const logFileBytes = 16 * 1024 * 1024;
 /**
  * Calls `onFatalError` with the message of each fatal error that PostgreSQL writes to its server log. PGlite calls
  * `onFatalError` while the failed statement is still running. The gateway process must end at once. The process cannot
- * wait until the failed SQL statement returns an error. After a fatal error, a call of PGlite may never return, for
- * example a COMMIT that cannot write the write-ahead log.
+ * wait until the failed SQL statement returns an error. For example, a COMMIT in PGlite may never return after
+ * PostgreSQL failed to write its write-ahead log.
  */
 export const serverLogReader = (onFatalError: (message: string) => void): Extension => ({
   name: 'server log reader',

@@ -17,8 +17,8 @@ const maxLogBytes = 64 * 1024 * 1024;
 /**
  * The start parameter of the embedded database that turns off automatic checkpoints. PostgreSQL starts a checkpoint
  * when the write-ahead log has reached about half of `max_wal_size`. A PostgreSQL server runs each checkpoint in a
- * separate process, but PGlite has only one process. In PGlite, an automatic checkpoint in the middle of a write would
- * therefore wait forever for a lock that the write holds.
+ * separate process, but PGlite has only one process. If a checkpoint started in the middle of a write in PGlite, it
+ * would therefore wait forever for a lock of this write.
  */
 export const noOwnCheckpoints = ['-c', 'max_wal_size=1TB'];
 
@@ -27,16 +27,16 @@ const bytesSinceCheckpoint = `
 
 /**
  * Makes PostgreSQL plan each statement again at its next execution. PostgreSQL stores the query plan of a statement
- * that was executed several times. On a PostgreSQL server, autovacuum makes PostgreSQL replace stored query plans when
- * a table has changed much, but PGlite has no autovacuum. A stored query plan that suits an empty whitelist is slow
- * when the whitelist has 10,000 entries.
+ * that was executed several times. On a PostgreSQL server, autovacuum causes new query plans after large changes of a
+ * table, but PGlite has no autovacuum. A stored query plan that suits an empty whitelist is slow when the whitelist has
+ * 10,000 entries.
  */
 export const discardPlans = (client: Pick<PGlite, 'exec'>) => client.exec('DISCARD PLANS');
 
 /**
  * Starts a timer for the maintenance of the embedded database. On a PostgreSQL server, separate processes do this
- * maintenance. Every 30 s, the gateway discards the stored query plans. When the write-ahead log has grown by
- * `maxLogBytes`, the gateway also runs a `CHECKPOINT`, which writes the changes of the embedded database to its data
+ * maintenance. Every 30 s, the gateway discards the stored query plans. The gateway also runs a `CHECKPOINT` when the
+ * write-ahead log has grown by `maxLogBytes`. A checkpoint writes the changes of the embedded database to its data
  * files. After a checkpoint, PostgreSQL can reuse the files of the write-ahead log.
  *
  * @returns a function that stops the timer, and waits for maintenance that is still running

@@ -18,9 +18,9 @@ import { DatabaseStartError } from './start-error.ts';
 
 /**
  * The parsers of the package pg for column values, which PGlite uses instead of its own parsers. For example, PGlite's
- * own parsers would return a NULL inside an array as the text "NULL". The package pg has no names for array types, so
- * this code lists PostgreSQL's numbers (OIDs) of the array types: arrays of bool, int2, int4, text, varchar, int8,
- * float8, timestamptz, numeric, uuid and jsonb.
+ * own parsers would return a NULL inside an array as the text "NULL". The package pg does not name the array types, so
+ * this code lists the numbers (OIDs) of PostgreSQL's array types. The element types are bool, int2, int4, text,
+ * varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [

@@ -9,8 +9,8 @@ import { DatabaseStartError } from './start-error.ts';
  * would be lost. The gateway locks an open file in the database folder (with `flock`, or with `F_OFD_SETLK` on Linux).
  * The kernel gives the file lock to only one process, even if containers share a volume. The kernel releases the file
  * lock when the process ends or crashes. The gateway never removes the lock file. If a process removed the lock file
- * while another process uses it, a third process could create and lock a new lock file. Two processes could then use
- * the same database folder, because each process would hold the lock of a different file.
+ * while another process uses it, a third process could create and lock a new lock file. Each of two processes would
+ * then hold the lock of its own lock file, so both processes could use the same database folder.
  *
  * @returns a function that unlocks the folder
  * @throws {DatabaseStartError} when another process holds the lock, or when this process cannot write to the folder or

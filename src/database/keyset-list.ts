@@ -9,7 +9,7 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** On the embedded database, one SQL statement counts the rows of at most this many lists. */
+/** The maximum number of lists whose rows one SQL statement counts on the embedded database. */
 const maxJoinedCounts = 10;
 
 /**

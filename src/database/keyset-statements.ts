@@ -24,8 +24,8 @@ export interface KeysetListOptions<Question, Shared> {
    */
   expressions?: Readonly<Record<string, string>>;
   /**
-   * The columns that contain points in time. When the gateway reads a page as JSON, the SQL statement converts these
-   * points in time to the text format of the API.
+   * The columns that contain points in time. When the gateway reads a page as JSON, the SQL statement converts the
+   * values of these columns to the text format of the API.
    */
   instants?: readonly string[];
   /**
@@ -35,21 +35,22 @@ export interface KeysetListOptions<Question, Shared> {
   jsonPageColumns?: string;
   /**
    * The owner of a row is a company or a location. For example, a location owns its whitelist entries. `table` is the
-   * table of the owners. `column` is the column with the owner's id in each row of the list.
+   * table of the owners. Each row of the list contains the id of its owner in the database column with the name
+   * `column`.
    */
   owner: { table: 'Company' | 'Location'; column: string };
   /**
-   * The filters that a query can have. If a filter has the type `text` or `boolean`, the list contains only rows in
-   * which the column with the filter's name has the value that the client sent. A filter of the type `FilterCondition`
-   * contains a hand-written SQL condition.
+   * The filters that a query can have. If a filter has the type `text` or `boolean`, its name is the name of a column.
+   * The list then contains only rows in which this column has the value that the client sent. A filter of the type
+   * `FilterCondition` contains a hand-written SQL condition.
    */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
   /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
-   * Returns the values of a query on which the SQL parameters of `condition` depend, for example the client's API key.
-   * The function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can
-   * answer several queries only if `sharedOf` returns the same object for each of these queries.
+   * Returns the data that the SQL parameters of `condition` need, for example the API key of the client. The function
+   * `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can answer several
+   * queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
@@ -69,9 +70,9 @@ interface FilterCondition {
 export interface Question {
   ownerId: string;
   /**
-   * The ids of companies, separated by spaces (see `isOfCompanies`). The id of the owner is `ownerId`. The statement
-   * returns rows of a company only if `ofCompanies` contains this company, and rows of a location only if `ofCompanies`
-   * contains the location's company. If `ofCompanies` is omitted, the statement returns the rows of any owner.
+   * The ids of companies, separated by spaces (see `isOfCompanies`). The id of the owner is `ownerId`. With
+   * `ofCompanies`, the statement returns only the rows of these companies and of their locations. If `ofCompanies` is
+   * omitted, the statement returns the rows of any owner.
    */
   ofCompanies?: string | null | undefined;
 }
@@ -135,8 +136,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
   /**
-   * Returns an SQL condition that selects rows of the list. The condition is true for a row that belongs to the given
-   * owner and matches the filters and page bounds named in `used`.
+   * Returns an SQL condition that selects rows of the list. A row must belong to the given owner and match each filter
+   * and page bound in the list `used`.
    */
   const membership = (ownerId: string, used: string[]) =>
     [
@@ -150,9 +151,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Converts the names of a query's filters and page bounds to numbers, which become a part of the name of the SQL
-   * statement. Each filter and each page bound always has the same number. The statement name contains numbers instead
-   * of names, because PostgreSQL truncates long statement names.
+   * Returns the numbers of a query's filters and page bounds as text. The name of the SQL statement contains this text.
+   * Each filter and each page bound always has the same number. The statement name contains numbers instead of names,
+   * because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 

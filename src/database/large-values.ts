@@ -6,7 +6,7 @@ import { createLargeValueStatements } from './large-value-statements.ts';
 import { createQueryBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum number of characters that the values of one JSON column may have together in one response. */
+/** The maximum total length, in characters, of the values that one response may contain from one JSON column. */
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
@@ -25,7 +25,8 @@ export interface ValueReader {
 }
 
 /**
- * Reads the large value of a row by the row's id. Returns null if the row does not exist, or if the row has no value.
+ * Reads the large value of a row by the row's id. Returns null if no row has this id, or if the row contains no large
+ * value.
  */
 export type LargeValues = (reader: ValueReader, id: string) => Promise<unknown>;
 
@@ -42,8 +43,8 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  *
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
- * @param isBounded a function that returns true if the number of values in a JSON text and their nesting are within the
- *   limits that keep parsing fast
+ * @param isBounded a function that returns true if a JSON text has few enough values, and shallow enough nesting, to be
+ *   parsed fast
  * @param tooLarge the error to throw when one value is too long, or when all values of a response together are too
  *   long. In a streamed response, large values may have any size
  */

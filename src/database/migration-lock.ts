@@ -26,7 +26,7 @@ interface MigrationServer {
 
 /**
  * Runs `work` on a new connection while this process holds the migration lock. If PostgreSQL does not answer, the
- * function waits for PostgreSQL, as the gateway does when it starts.
+ * function tries again for up to `startWaitSeconds` seconds.
  *
  * @throws {DatabaseStartError} when PostgreSQL does not answer within `startWaitSeconds`, or rejects the connection
  *   settings
@@ -72,8 +72,8 @@ export async function withMigrationLock<Result>(
 
 /**
  * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single SQL
- * statement that waits for the advisory lock would keep a snapshot during the wait. The snapshot of a waiting SQL
- * statement would block a CREATE INDEX CONCURRENTLY in another process.
+ * statement that waits for the advisory lock would keep a snapshot during the wait. This snapshot would block a CREATE
+ * INDEX CONCURRENTLY of another process.
  */
 async function takeAdvisoryLock(client: pg.Client, lock: number, log: Logger): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

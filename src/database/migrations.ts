@@ -14,7 +14,7 @@ export interface Migration {
    */
   name: string;
   script: string;
-  /** The SHA-256 digest of the script in hex, as Prisma stores it in the history of migrations. */
+  /** The SHA-256 digest of the migration script in hex, as Prisma stores it in the history of migrations. */
   checksum: string;
 }
 
@@ -77,10 +77,10 @@ const createHistory = `
   )`;
 
 /**
- * Applies the pending migrations. `prisma migrate deploy` applies the migrations in the same way, from the same files,
- * and records them in the same table `_prisma_migrations`. If several processes start at the same time, one process
- * applies the migrations, and the other processes wait. If no migration is pending, `applyMigrations` runs only two
- * short SQL queries.
+ * Applies the pending migrations. The command `prisma migrate deploy` of Prisma does the same with the same files, and
+ * also records the migrations in the table `_prisma_migrations`. If several processes start at the same time, one
+ * process applies the migrations, and the other processes wait. If no migration is pending, `applyMigrations` runs only
+ * two short SQL queries.
  *
  * @returns the names of the migrations that this call applied.
  * @throws {DatabaseStartError} when the file of an applied migration was edited, when an earlier migration is
@@ -91,8 +91,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // Another process may have applied the migrations while this process was waiting for the migration lock. When this
-    // process gets the migration lock, it therefore reads the history of migrations again.
+    // Another process may have applied the migrations while this process was waiting for the migration lock. This
+    // process therefore reads the history of migrations a second time when it has the migration lock.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -130,9 +130,9 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 
 /**
  * Applies one migration. If the migration cannot get a lock in time, for example during a backup with `pg_dump`, the
- * gateway rolls the migration back. When the migration cannot get a lock, the gateway tries it again after a pause,
- * until the migration gets all the locks that it needs. If PostgreSQL refuses to run a migration's script in a
- * transaction, the gateway runs the script without a transaction.
+ * gateway rolls the migration back. The gateway then pauses and runs the migration again, until the migration gets all
+ * its locks. If PostgreSQL refuses to run a migration's script in a transaction, the gateway runs the script without a
+ * transaction.
  */
 async function applyMigration(
   connection: MigrationConnection,
@@ -172,9 +172,9 @@ async function applyInTransaction(connection: MigrationConnection, migration: Mi
 
 /**
  * Runs the script of a migration without a transaction. If a script without a transaction fails, PostgreSQL does not
- * roll back the statements that have already succeeded. If the script of a migration without a transaction fails, the
- * migration stays unfinished in the history of migrations (table `_prisma_migrations`). While the history of migrations
- * contains an unfinished migration, every gateway process exits with an error when it starts.
+ * roll back the statements that have already succeeded. The history of migrations (table `_prisma_migrations`) then
+ * contains this migration as unfinished. While the history of migrations contains an unfinished migration, every
+ * gateway process exits with an error when it starts.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);

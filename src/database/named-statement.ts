@@ -9,9 +9,9 @@ type Parameters = Readonly<Record<string, unknown>>;
 /** An SQL statement whose parameters have names. */
 export interface NamedStatement extends Statement {
   /**
-   * Converts named values to the list of values for one execution of the SQL statement. A named value that the SQL text
-   * does not use is ignored. If a named value is a Date, the function converts it to ISO 8601 text, which PostgreSQL
-   * and the embedded database also accept in arrays.
+   * Converts the values of the named parameters to the list of values for one execution of the SQL statement. A
+   * parameter that the SQL text does not use is ignored. The function converts each value of type Date to ISO 8601
+   * text, which PostgreSQL and the embedded database also accept in arrays.
    *
    * @throws {TypeError} when a parameter of the SQL text has no value
    */
@@ -54,7 +54,7 @@ export function namedStatement(name: string, text: string): NamedStatement {
  * Converts the parameters of several changes or queries to array parameters: `[{ id: 1 }, { id: 2 }]` becomes
  * `{ id: [1, 2] }`.
  *
- * @throws {TypeError} when the first item has a value for a parameter, but another item has no value for this parameter
+ * @throws {TypeError} when an item has no value for a parameter of the first item
  */
 export const parameterArrays = (items: readonly Parameters[]): Record<string, unknown[]> =>
   Object.fromEntries(

@@ -22,9 +22,9 @@ export class PoolerAdapters extends PrismaPg {
       } catch (error) {
         // When the query that sets the time limits fails, Prisma does not return the connection of the transaction to
         // the pool. `PoolerAdapters` therefore removes the connection of the failed transaction from the pool, and
-        // closes the connection. If a later transaction used this connection, its statements would run in the failed
-        // transaction, which is still open. `PoolerAdapters` closes the connection instead of sending a ROLLBACK,
-        // because a ROLLBACK may have to wait for a slow statement.
+        // closes the connection. If the pool kept this connection, a later transaction would run its statements inside
+        // the failed transaction, which is still open. `PoolerAdapters` closes the connection instead of sending a
+        // ROLLBACK, because a ROLLBACK may have to wait for a slow statement.
         (transaction as unknown as { client: PoolClient }).client.release(true);
         throw error;
       }

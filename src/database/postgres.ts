@@ -22,9 +22,9 @@ const DEADLOCK = '40P01';
 
 /**
  * The maximum time for which a request waits for a free database connection, in milliseconds. A frozen gateway process
- * can block other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. Requests wait for
- * longer than 5 s, so that blocked requests can still get a connection after PostgreSQL has ended the transaction of
- * the frozen process.
+ * can block other requests for 5 s, until PostgreSQL ends the transaction of the frozen process.
+ * `CONNECTION_TIMEOUT_MS` is longer than 5 s, so blocked requests can still get a connection after PostgreSQL has ended
+ * this transaction.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
@@ -35,8 +35,8 @@ const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 /**
  * The time after which PostgreSQL cancels an SQL statement on a connection for gate requests, in milliseconds. All
  * requests of an API key may wait for one look-up of this key in the database, and the look-up may use a dead
- * connection, for example after a failover. The time limit is short, so that requests that wait for the look-up of
- * their API key do not wait for half a minute.
+ * connection, for example after a failover. With the longer time limit of other connections, all requests that wait for
+ * the look-up would wait for half a minute.
  */
 const GATE_STATEMENT_TIMEOUT_MS = 2_000;
 
@@ -70,9 +70,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepAlive: true,
     types: columnTypes,
   };
-  // When the gateway connects through a pooler such as PgBouncer, the gateway sets no time limits for the whole
-  // connection. A pooler rejects connection parameters that set time limits. If the gateway set a time limit with an
-  // SQL statement, the time limit would also apply to other clients of the pooler.
+  // When the gateway connects through a pooler such as PgBouncer, it sets no time limits (such as `statement_timeout`)
+  // for its database sessions. A pooler rejects connection parameters that set time limits. If the gateway set a time
+  // limit with an SQL statement, the time limit would also apply to other clients of the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(

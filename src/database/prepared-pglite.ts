@@ -48,8 +48,8 @@ export class PreparedPGlite extends PGlite {
     return super.transaction((transaction) => {
       const { query } = transaction;
       transaction.query = <Row>(text: string, values?: unknown[], options?: QueryOptions) =>
-        // After the end of the transaction, PGlite's own function `query` is called, because it throws the correct
-        // error.
+        // After the end of the transaction, this method calls the function `query` of PGlite, which throws the correct
+        // error for an ended transaction.
         transaction.closed ? query<Row>(text, values, options) : this.#run<Row>(text, values, options);
       return callback(transaction);
     });
@@ -103,7 +103,7 @@ export class PreparedPGlite extends PGlite {
 
   /**
    * Returns only the parsers that PGlite needs for the types of the given columns. For each result, PGlite copies all
-   * parsers that it receives, and copying all of PGlite's several hundred parsers would be slow.
+   * parsers that it gets. PGlite has several hundred parsers, and copying all of them would be slow.
    */
   #parsersOf(columns: readonly { dataTypeID: number }[], own: QueryOptions['parsers']): PGlite['parsers'] {
     const parsers: PGlite['parsers'] = {};

@@ -13,7 +13,8 @@ const locks: Record<LockableTable, ReturnType<typeof lockOf>> = {
 
 /**
  * Locks a row until the transaction ends, so that changes of the row run one after the other. The row lock is `FOR NO
- * KEY UPDATE`, because `FOR UPDATE` would also block the creation of rows that refer to the locked row.
+ * KEY UPDATE`. With `FOR UPDATE`, another transaction could not add a row of another table that refers to the locked
+ * row.
  */
 export async function lockRow(transaction: Transaction, table: LockableTable, id: string): Promise<void> {
   await queryInTransaction(transaction, locks[table], { id });

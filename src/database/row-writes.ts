@@ -11,10 +11,10 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
 const maxJoinedWrites = 50;
 
 /**
- * When another transaction has locked a row, PostgreSQL rejects the waiting SQL statement within this time (in
- * milliseconds). If PostgreSQL rejects an SQL statement because of a lock only after this time, another transaction has
- * locked the whole table. If a transaction has locked the whole table, the gateway does not run a separate statement
- * for each change, because each of these statements would also have to wait for the table.
+ * The time, in milliseconds, within which PostgreSQL rejects an SQL statement that waits for a row lock of another
+ * transaction. If PostgreSQL rejects an SQL statement because of a lock after more than `maxRejectionMs`, another
+ * transaction has locked the whole table. In this case, the gateway does not run a separate statement for each change,
+ * because each separate statement would also have to wait for the locked table.
  */
 const maxRejectionMs = 2_000;
 
@@ -28,13 +28,13 @@ interface RowWrite extends Readonly<Record<string, unknown>> {
  * Creates a function that changes one row. One SQL statement writes all changes that are requested in the same
  * iteration of the event loop. PostgreSQL can reject the whole SQL statement because one change has a wrong value, or
  * because one row is locked. If PostgreSQL rejects the SQL statement, no row changes, and the gateway runs a separate
- * SQL statement for each change. A wrong value or a locked row in the change of one client therefore does not affect
- * the changes of other clients.
+ * SQL statement for each change. Therefore, if the change of one client fails because of a wrong value or a locked row,
+ * the changes of other clients still succeed.
  *
  * @param statement an SQL statement whose parameters are arrays with one value for each change. In each row that the
  *   SQL statement returns, the column `n` contains the number of the change, starting at 1
- * @returns a function that makes one change, and returns the row that the SQL statement returns for this change, or
- *   undefined if there is no such row
+ * @returns a function that makes one change. It returns the row that the SQL statement returns for this change, or
+ *   undefined if the statement returns no row for it
  */
 export function createRowWrites<Row extends { n: number }>(
   sql: Sql,
@@ -61,9 +61,9 @@ export function createRowWrites<Row extends { n: number }>(
     }
   }
 
-  // `createBatch` resolves the promises of all changes of a batch at the same time. For each change, `createBatch`
-  // therefore gets an object that contains a promise for this change alone. As a result, no change waits for the locked
-  // row of another change.
+  // `createBatch` resolves all changes of a batch at the same time, so each change would wait for the slowest change.
+  // Therefore `createBatch` returns an object for each change, and this object contains the promise of the change. As a
+  // result, no change waits for the locked row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];
@@ -71,8 +71,8 @@ export function createRowWrites<Row extends { n: number }>(
     changesOfRows.forEach(([first, ...later], index) => {
       let last = found.then((rows) => rows[index]);
       results.set(first!, last);
-      // One SQL statement can change a row only once. If one batch contains several changes of one row, the gateway
-      // therefore runs the later changes one after the other, each in a separate SQL statement.
+      // One SQL statement can change a row only once. One SQL statement therefore writes only the first change of each
+      // row. Separate statements then write the later changes of the row one after the other.
       for (const write of later) {
         last = last.then(
           () => runAlone(write),

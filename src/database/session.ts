@@ -14,19 +14,19 @@ export const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 60_000 };
 export const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
- * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
- * a process with an open transaction has sent nothing for 5 s, PostgreSQL ends the transaction and releases the locks
- * of the transaction. Other processes that need a locked row wait for at most 8 s. Other processes can therefore get a
- * lock that a frozen process held, because PostgreSQL releases this lock after 5 s.
+ * A frozen gateway process can hold locks that other processes need. These PostgreSQL settings (in milliseconds) limit
+ * how long the other processes wait. When a process with an open transaction has sent nothing for 5 s, PostgreSQL ends
+ * the transaction and releases the locks of the transaction. Other processes that need a locked row wait for at most 8
+ * s. Other processes can therefore get a lock that a frozen process held, because PostgreSQL releases this lock after 5
+ * s.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
 /**
- * The maximum time in milliseconds for which an SQL statement that combines the changes of several clients waits for a
- * locked row. If an SQL statement waits for a locked row for longer than `maxJoinedWaitMs`, the gateway runs each of
- * its changes in a separate statement. In separate SQL statements, the locked row delays only the clients that change
- * this row. If the SQL statement waits for several locked rows, `maxJoinedWaitMs` applies to each locked row
- * separately.
+ * An SQL statement can combine the changes of several clients. Such a statement waits for a locked row at most
+ * `maxJoinedWaitMs` milliseconds. After this time, the gateway runs each change of the SQL statement in a separate
+ * statement. When each change has its own statement, the locked row delays only the clients that change this row. If
+ * the SQL statement waits for several locked rows, `maxJoinedWaitMs` applies to each locked row separately.
  */
 export const maxJoinedWaitMs = 10;
 
@@ -43,7 +43,8 @@ export async function answersInTime<Answer>(answer: Promise<Answer>): Promise<An
   const late = sleep(PROBE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`the database did not answer within ${PROBE_TIMEOUT_MS} ms`);
   });
-  // When a health probe fails after its time limit, the failure must not cause an unhandled rejection.
+  // When the health probe has ended, the other promise may still fail. This later failure must not cause an unhandled
+  // rejection.
   late.catch(() => undefined);
   answer.catch(() => undefined);
   try {

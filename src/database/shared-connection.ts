@@ -30,15 +30,14 @@ export interface SharedConnection {
 }
 
 /**
- * The number of event loop iterations that the gateway needs to read a gate request and to add its SQL statement to the
- * queue.
+ * The number of event loop iterations that the gateway needs to read a gate request from the network and to queue the
+ * SQL statement of this request.
  */
 const iterationsForGates = 4;
 
 /**
  * The maximum number of SQL statements for gate decisions that run one after the other while another SQL statement
- * waits. The gateway limits the number of these consecutive SQL statements, so that gate decisions cannot block all
- * other SQL statements.
+ * waits. A maximum is necessary, because an endless series of gate decisions could block all other SQL statements.
  */
 const maxGatesInARow = 20;
 
@@ -50,16 +49,19 @@ const maxGatesInARow = 20;
  * The embedded database runs in the thread of the event loop. Before each SQL statement, the queue yields to the event
  * loop for a few iterations, so that the process can read new gate requests from the network.
  *
- * Each statement or transaction runs in the async context of its caller, so that its tracing spans belong to the
- * caller's request.
+ * Each statement or transaction runs in the async context of its caller. Its tracing spans therefore belong to the
+ * request of the caller.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
   const others: { isHeavy: boolean; run: () => Promise<void> }[] = [];
   let isRunning = false;
-  /** Ends the pause in which the queue waits for SQL statements for gate decisions. */
+  /** The queue sometimes pauses, and waits for an SQL statement of a gate decision. This function ends the pause. */
   let endPause: () => void = () => undefined;
-  /** Whether PostgreSQL creates a new query plan for each execution of a statement, as heavy work requires. */
+  /**
+   * Whether PostgreSQL now creates a new query plan for each execution of a statement. Heavy work needs new query
+   * plans.
+   */
   let plansEachExecution = false;
 
   /**
@@ -91,9 +93,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   /**
    * Prepares the database either for heavy work, such as a change of many rows, or for all other work. During heavy
    * work, PostgreSQL creates a new query plan for each execution of a statement. PostgreSQL can store the query plan of
-   * an import of few rows. With this stored plan, an import of 10,000 rows would take six times as long as with a new
-   * query plan. When the heavy work is over, PostgreSQL must also create new query plans for the statements of all
-   * other requests.
+   * an import of few rows. If PostgreSQL used this stored query plan for an import of 10,000 rows, the import would
+   * take six times as long as with a new query plan. When the heavy work is over, PostgreSQL must also create new query
+   * plans for the statements of all other requests.
    */
   async function preparePlans(isHeavy: boolean): Promise<void> {
     if (isHeavy === plansEachExecution) return;
@@ -140,7 +142,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   };
 
   /**
-   * Wraps a transaction so that waiting SQL statements for gate decisions run before each statement of the transaction.
+   * Wraps a transaction. Before each statement of the wrapped transaction, the waiting SQL statements for gate
+   * decisions run.
    */
   function answeringGates(transaction: Transaction): Transaction {
     const ofGate = inSavepoints(transaction);
@@ -169,11 +172,11 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 }
 
 /**
- * While a heavy transaction runs, each SQL statement for a gate decision runs in a savepoint of this transaction, so
- * that a failed statement does not abort the transaction. In this savepoint, PostgreSQL may use a stored query plan for
- * the gate decision, instead of creating a new query plan. Creating a new query plan takes several times as long as the
- * gate decision itself. The rollback to the savepoint undoes only the change of the setting `plan_cache_mode`, because
- * statements for gate decisions are read-only.
+ * While a heavy transaction runs, each SQL statement for a gate decision runs in a savepoint of this transaction.
+ * Because of the savepoint, a failed statement does not abort the transaction. In the savepoint of a gate decision,
+ * PostgreSQL may use a stored query plan, instead of creating a new query plan. Creating a new query plan takes several
+ * times as long as the gate decision itself. Statements for gate decisions change no data, so the rollback to the
+ * savepoint undoes only the change of the setting `plan_cache_mode`.
  */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {

@@ -3,15 +3,15 @@ import type { Logger } from 'pino';
 import type { Connections, Standby } from './types.ts';
 
 /**
- * After the standby database has failed, the gateway sends no queries to it for this time, in milliseconds. During this
- * time, requests do not wait for the standby database.
+ * How many milliseconds the gateway sends no queries to the standby database after this database has failed. During
+ * this time, requests do not wait for the standby database.
  */
 const retryAfterMs = 5_000;
 
 /**
  * While a query runs on the standby database, the gateway checks at this interval (in milliseconds) whether this
- * database still answers. A query may run for 30 s, but a standby database that no longer answers must not delay a
- * request for so long.
+ * database still answers. A query may run for 30 s. If the standby database no longer answers, a request must not wait
+ * for the whole 30 s.
  */
 const probeIntervalMs = 1_000;
 

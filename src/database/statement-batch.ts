@@ -9,8 +9,8 @@ import { isRefusedValue } from './violations.ts';
 const maxJoinedQuestions = 1000;
 
 /**
- * The maximum number of rows that one SQL statement reads when it answers several queries together. The number of rows
- * is limited, so that each SQL statement is short, and the process can do other work between two statements.
+ * The maximum number of rows that one SQL statement reads for several database queries together. The number of rows is
+ * limited, so that each SQL statement is short, and the process can do other work between two statements.
  */
 const maxJoinedRows = 1_024;
 
@@ -18,8 +18,8 @@ const maxJoinedRows = 1_024;
  * Answers several database queries with one call of the function `load`. When PostgreSQL rejects a value of one query,
  * `loadApart` calls `load` again for each half of the queries. `loadApart` halves the list of queries again and again,
  * until one call of `load` gets only the query with the rejected value. As a result, only the query with the rejected
- * value fails. After an error that no value of a query caused, such as an unreachable database, `loadApart` does not
- * call `load` again.
+ * value fails. If `load` fails for another reason, such as an unreachable database, `loadApart` does not call `load`
+ * again.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -30,8 +30,8 @@ async function loadApart<Question, Answer>(
   } catch (error) {
     if (questions.length === 1 || !isRefusedValue(error)) throw error;
     const answers: (Answer | Error)[] = [];
-    // The function loads the two halves of the list of queries one after the other. If the function loaded both halves
-    // at the same time, it would need two database connections.
+    // The function loads the two halves of the list of queries one after the other. With both halves at the same time,
+    // the function would need a second database connection.
     for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
       const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
       answers.push(...Array.from(found));
@@ -117,8 +117,8 @@ async function readById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads several rows of a table by their ids. When other code calls the created function
- * several times in one iteration of the event loop, one SQL statement reads the rows for all these calls.
+ * Creates a function that reads several rows of a table by their ids. If other code calls this function several times
+ * in one iteration of the event loop, one SQL statement reads the rows for all calls.
  *
  * @param statement the SQL statement that reads the rows whose ids are in `$ids`
  * @returns a function that returns the rows in the order of the given ids, and omits unknown ids
@@ -134,8 +134,8 @@ export function createRowsById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads one row of a table by its id. When other code calls the created function several times
- * in one iteration of the event loop, one SQL statement reads the rows for all these calls.
+ * Creates a function that reads one row of a table by its id. If other code calls this function several times in one
+ * iteration of the event loop, one SQL statement reads the rows for all calls.
  *
  * @param statement the SQL statement that reads the rows whose ids are in `$ids`
  * @returns a function that returns the row with the given id, or undefined for an unknown id

@@ -9,8 +9,8 @@ const maxNamedStatements = 500;
  * Gives names to SQL statements, so that each connection prepares a statement only once. On a PostgreSQL server, this
  * function gives names only to the SQL statements of Prisma, because Prisma does not name its SQL statements itself. On
  * the embedded database, this function gives a name to every SQL statement. The function names at most
- * `maxNamedStatements` SQL statements. It gives all further SQL statements an empty name, so that the connections do
- * not keep them as prepared statements.
+ * `maxNamedStatements` SQL statements. All further SQL statements get an empty name, so the connections do not keep
+ * these statements as prepared statements.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();

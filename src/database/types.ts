@@ -30,9 +30,9 @@ export interface Sql {
    * To read the result of an SQL `count` as a JavaScript number, cast the result to `::int` in the SQL statement. To
    * read an array of enum values as string[], cast the array to `::text[]`.
    *
-   * An SQL parameter is a Date, string, number, boolean or null. For an array type such as `text[]`, the parameter is
-   * an array of Dates, strings, numbers, booleans and nulls. Pass a jsonb value as `JSON.stringify(…)`, because the
-   * package pg sends a JavaScript array as a PostgreSQL array.
+   * An SQL parameter is a Date, string, number, boolean or null. If the SQL type of the parameter is an array such as
+   * `text[]`, pass an array of Dates, strings, numbers, booleans and nulls. Pass a jsonb value as `JSON.stringify(…)`,
+   * because the package pg sends a JavaScript array as a PostgreSQL array.
    *
    * @throws the error of the database driver, whose `code` is the SQLSTATE; see `isUniqueViolation`.
    */
@@ -43,8 +43,8 @@ export interface Sql {
 export interface MigrationConnection {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Runs a script with several SQL statements. The gateway sends the whole SQL script to PostgreSQL at once, without
-   * splitting it into statements.
+   * Runs a script with several SQL statements. The gateway sends the whole SQL script to PostgreSQL in one message, and
+   * does not split it into statements.
    */
   runScript(script: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The parameters that a database URL may contain: the package pg uses these parameters, and they override no setting
- * that the gateway needs, such as a time limit.
+ * The parameters of a database URL that the package pg uses. These parameters cannot override a setting that the
+ * gateway needs, such as a time limit.
  */
 const usedParameters: readonly string[] = [
   ...['host', 'port', 'user', 'password', 'application_name'],

@@ -69,8 +69,8 @@ const causesOf = (error: unknown): unknown[] => [
  * Whether an error contains the name of a given constraint. In an error of pg or PGlite, the field `constraint`
  * contains the name of the constraint. In an error of Prisma's adapter for pg, the field `constraint.index` contains
  * the name of the constraint. An error of Prisma's adapter for PGlite contains the names of the columns
- * (`constraint.fields`), but not the name of the constraint. If the error comes from Prisma's adapter for PGlite, the
- * function searches the message of PostgreSQL for the name of the constraint in quotation marks.
+ * (`constraint.fields`), but not the name of the constraint. For an error of Prisma's adapter for PGlite, the function
+ * therefore searches the error message of PostgreSQL for the constraint name between quotation marks.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');

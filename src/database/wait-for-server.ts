@@ -47,8 +47,8 @@ export async function waitForServer<Answer>(
 /**
  * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
  * parameter. If the gateway tried again with the same settings, PostgreSQL would reject the connection again. PgBouncer
- * rejects a parameter with the code 08P01. PgBouncer also uses the code 08P01 while PostgreSQL starts, so the function
- * also checks the text of the error message.
+ * rejects a parameter with the code 08P01. While PostgreSQL starts, PgBouncer also sends the code 08P01, so the
+ * function must also check the text of the error message.
  */
 function isRefusal(error: unknown): boolean {
   const code = String(property(error, 'code'));

@@ -4,8 +4,9 @@ import { sentText } from './sent-instants.ts';
 /**
  * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
  * status. A REST or GraphQL error response contains the error code. A REST response usually has the HTTP status of its
- * error code. A few HTTP statuses, such as 405, 412 and 413, have no error code of their own. A GraphQL response has
- * the HTTP status of its error code only for some errors that make the whole request fail, such as an invalid API key.
+ * error code. A few HTTP statuses, such as 405, 412 and 413, have no error code of their own. A GraphQL response
+ * usually does not have the HTTP status of its error code. The exceptions are some errors that make the whole request
+ * fail, such as an invalid API key.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -32,8 +33,8 @@ export interface FieldFault {
 }
 
 /**
- * The details with which a client can correct its request, such as the invalid field and its value, or the existing
- * plate.
+ * The details with which a client can correct its request, such as the invalid field and its value, or the plate that
+ * is already on the whitelist.
  */
 export type ErrorDetails = Record<string, unknown> & {
   field?: string;
@@ -66,8 +67,8 @@ export class ServiceError extends GraphQLError {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, {
-      // If an error has the path of a GraphQL field, it contains no nodes of the GraphQL document, because graphql-jit
-      // does not know these nodes. Without these nodes, the errors of graphql-js and graphql-jit have the same form.
+      // An error with the path of a GraphQL field contains no nodes of the GraphQL document, because graphql-jit cannot
+      // provide these nodes. Without these nodes, the errors of graphql-js and graphql-jit have the same form.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -79,7 +80,8 @@ export class ServiceError extends GraphQLError {
 }
 
 // Error objects such as `keyRequired` are created only once and used for many responses, because clients can send many
-// invalid requests. Creating an error object takes longer than all other work for the response to an invalid request.
+// invalid requests. For an invalid request, creating a new error object would take more time than all other work on the
+// response together.
 
 /** The error for a request without an API key, with status 401 (docs/contract-keys.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
@@ -147,7 +149,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** The error with status 400 when the values that a client requests are too large for one response. */
+/** The error (status 400) when the requested field values would make one response too large. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',

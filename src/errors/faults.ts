@@ -57,7 +57,7 @@ export function parseInput<Rule extends z.ZodType>(rule: Rule, input: unknown): 
 const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
 /**
- * Converts the path of an input field to the field name that error responses contain, such as `settings.name`. The
+ * Converts the path of an input field to the field name in error responses, for example to `settings.name`. The
  * returned field name does not begin with a GraphQL argument such as `input`, because a REST body has no arguments.
  */
 export function fieldName(path: readonly PropertyKey[]): string {

@@ -1,6 +1,7 @@
 /**
- * Maps each instant (a `Date`) to the text that a client sent for the instant. An error response shows an instant
- * exactly as the client sent it (docs/contract.md#error-body), but a `Date` does not contain this text.
+ * Maps each instant (a `Date`) to the text that a client sent for the instant. An error response repeats an instant
+ * exactly as the client sent it (docs/contract.md#error-body). A `Date` alone does not show how the client wrote the
+ * instant.
  */
 const texts = new WeakMap<Date, string>();
 

@@ -10,9 +10,9 @@ export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
   /**
-   * The text that matches the whitelist entry: the text that the camera read (the camera text), an alternative text
-   * from the camera, or a text that differs from the camera text in one character that cameras confuse. `readAs` is
-   * null if the gate sent the type, code and number of the plate instead of a camera text.
+   * The text that matches the whitelist entry: a text that the camera sent, or the camera text with one character
+   * replaced by a character that cameras confuse with it. `readAs` is null if the gate sent the type, code and number
+   * of the plate instead of a camera text.
    */
   readAs: string | null;
 }

@@ -31,7 +31,7 @@ interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
 /** A rule that decides whether a vehicle with a whitelist entry may enter. */
 interface AccessRule {
   name: string;
-  /** Whether the gateway admits a vehicle that violates this rule, and only reports the violation. */
+  /** Returns true if the gateway admits vehicles that violate this rule, and only reports each violation. */
   isReportedOnly?: (facts: AccessFacts) => boolean;
   /** Returns the reason why the rule refuses a vehicle, or null when the vehicle passes the rule. */
   objection: (facts: AccessFacts, at: Date) => AccessReason | null;

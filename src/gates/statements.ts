@@ -76,8 +76,8 @@ const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumn
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
 /**
- * SQL that reads the location of each gate request only once, even if the request contains many plates or many plate
- * texts that a camera read.
+ * A gate request can contain many plates, or many texts from a camera. With this SQL, a statement reads the location of
+ * each gate request only once.
  */
 const reachedLocations = `
     WITH reached AS MATERIALIZED (
@@ -119,8 +119,8 @@ export const entryOfPlate = namedStatement(
 
 /**
  * Finds the whitelist entries whose plate is equal or similar to the plate of a gate request, because a camera may have
- * misread the plate. In each gate request, the first plate is the plate that the gate sent, and all other plates are
- * similar to this first plate.
+ * misread the plate. For each gate request, the SQL statement gets a list of plates: first the plate that the gate
+ * sent, and then all plates that are similar to it.
  */
 export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
@@ -162,9 +162,9 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Returns a list that contains the whitelist entry of one database row. The list item also contains `place`, the index
- * of the camera text (the plate text that a camera read) that matches the whitelist entry. If the row contains no
- * whitelist entry, the function returns an empty list.
+ * Returns a list that contains the whitelist entry of one database row. A camera reading has several possible plate
+ * texts, and the list item also contains `place`, the index of the plate text that matches the whitelist entry. If the
+ * row contains no whitelist entry, the function returns an empty list.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

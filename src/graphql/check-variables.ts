@@ -178,9 +178,9 @@ export function requireValues(
 }
 
 /**
- * Checks the numbers in those variables that the document uses inside an object literal for a JSON value, such as the
- * company settings. The validation rule of the JSON value cannot check the exactness of a number, because it receives
- * only the parsed number and not the digits that the client sent.
+ * Some variables of a GraphQL document are inside an object literal for a JSON value, such as the company settings.
+ * This function checks the numbers in these variables. The validation rule of the JSON value cannot check the exactness
+ * of a number, because it receives only the parsed number and not the digits that the client sent.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the gateway could not store a number exactly
  */
@@ -198,11 +198,11 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 }
 
 /**
- * Rewrites a validation error of an argument, so that the error quotes the value that the client sent. The original
- * error from Pothos quotes the coerced value: for a date that the client sent as a string, it quotes a JavaScript Date.
- * The original error from Pothos also reports only the first invalid argument of a field. The error that `asSent`
- * returns reports the faults of all arguments of the field. If an error does not come from the validation rule of an
- * argument, `asSent` returns the error unchanged.
+ * Rewrites a validation error of an argument. The new error quotes the value that the client sent. The original error
+ * from Pothos quotes the coerced value: for a date that the client sent as a string, it quotes a JavaScript Date. The
+ * original error from Pothos also reports only the first invalid argument of a field. The new error reports all invalid
+ * arguments of the field. If an error does not come from the validation rule of an argument, `asSent` returns the error
+ * unchanged.
  */
 export async function asSent(
   error: ServiceError,

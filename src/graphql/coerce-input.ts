@@ -8,16 +8,15 @@ import {
 
 /**
  * If the schema requires a list and the client sent a single item, the function puts the item into a list. The path of
- * an invalid field therefore contains the index of the list item, even if the client sent a single item instead of a
- * list.
+ * an invalid field therefore always contains the index of a list item, even if the client sent no list.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
- * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
- * the value that the schema uses internally for it. A property or list item that does not fit its type in the schema
- * stays unchanged, and the validation rules report the fault later.
+ * Converts a value from a client to the value that a resolver receives. For example, the function replaces the name of
+ * an enum value with the internal value that the resolver uses. A property or list item that does not fit its type in
+ * the schema stays unchanged, and the validation rules report the fault later.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });
@@ -28,9 +27,9 @@ interface InputMapping {
 }
 
 /**
- * Replaces each scalar and each enum value in a client's input with the result of the function `mapping.leaf`. Two
- * kinds of values stay unchanged: a value whose structure does not fit its GraphQL type, and a field that the schema
- * does not define.
+ * Calls the function `mapping.leaf` for each scalar and enum value in a client's input, and puts the result in place of
+ * the value. Two kinds of values stay unchanged: a value whose structure does not fit its GraphQL type, and a field
+ * that the schema does not define.
  */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);

@@ -22,8 +22,7 @@ import { costPerPoint, maxCost, maxRootMutationFields } from './limits.ts';
 import { type OperationPlan, sentValue, type Variables } from './operation-plan.ts';
 
 /**
- * Describes where a selection of fields occurs in a GraphQL document: in a page of a list, in a list of rows, or in
- * nested lists.
+ * Describes the lists around a GraphQL selection: the number of items, and the depth of the nested lists.
  */
 interface Surroundings {
   /**
@@ -83,7 +82,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the values of a field's arguments before coercion, from the document, the variables and the default values.
+   * Returns the values of a field's arguments before the gateway converts these values (coercion). The values come from
+   * the document, the variables and the defaults.
    */
   function argumentValues(node: FieldNode, field: GraphQLField<unknown, unknown>): Variables {
     const valueOf = (value: ValueNode | undefined): unknown => {
@@ -107,8 +107,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
 
   /**
    * Returns the multiplier of a field: the gateway multiplies the costs of the field's subfields by this number. By
-   * default, the multiplier is 1 for a field that returns no list. For a field that returns a list, the default
-   * multiplier is the size of the page (or of the list of rows) that contains the field.
+   * default, the multiplier is 1 for a field that returns no list. For a field that returns a list, the default is
+   * `items`, the size of the page or list of rows around the field.
    */
   function multiplierOf(
     node: FieldNode,

@@ -90,8 +90,8 @@ export function parseDocument(text: string): DocumentNode {
 
 /**
  * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. Before the
- * gateway checks the rules of GraphQL, it rejects documents that have too many selections. For a document with too many
- * selections, checking the GraphQL rules that follow nested fragments would take very long.
+ * gateway checks the rules of GraphQL, it rejects documents that have too many selections. Some of these rules also
+ * check the fragments inside fragments, which takes very long in a document with too many selections.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
@@ -181,8 +181,8 @@ export function missingOperation({ definitions }: DocumentNode, requested: unkno
 
 /**
  * Counts the selections of all operations in a document. If a fragment is used several times, its selections count each
- * time. For each fragment, the function also counts the selections inside this fragment. If the largest fragment has
- * more selections than all operations together, the function returns the number of selections in this fragment.
+ * time. For each fragment, the function also counts the selections inside this fragment. The function returns the
+ * larger of two counts: the count of all operations together, and the count of the largest fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = fragmentsOf(document);

@@ -43,9 +43,9 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
  * Serves a GraphQL schema over HTTP, as the specification "GraphQL over HTTP" describes. The library GraphQL Yoga reads
- * the requests and writes the responses, and the executor runs the operations. If this process has executed a document
- * before, requests with this document bypass the library GraphQL Yoga, because Yoga takes more time than most
- * operations.
+ * the requests and writes the responses, and the executor runs the operations. The processing by GraphQL Yoga takes
+ * longer than the execution of most operations. Requests with a document that this process has executed before
+ * therefore bypass GraphQL Yoga.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,
@@ -158,8 +158,8 @@ const isSubscription = ({ state }: GraphRequestContext) => state.operation.start
 
 /**
  * Whether the body of a GraphQL response is large. Creating a large response takes tens of milliseconds, and so does
- * writing it to the socket. Between creating and writing a large response, the process therefore yields to other
- * requests.
+ * writing it to the socket. Therefore, after the process has created a large response, it first yields to other
+ * requests, and then writes the response.
  */
 const isLarge = (body: string) => body.length > largeBodyBytes;
 
@@ -174,8 +174,8 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
 }
 
 /**
- * Whether the Accept header of a request is missing, or has one of three common forms that allow `application/json`.
- * GraphQL Yoga handles the less common Accept headers, for example a header with q-values, or a header that allows only
+ * Whether a request has no Accept header, or one of three common Accept headers that allow `application/json`. GraphQL
+ * Yoga handles the less common Accept headers, for example a header with q-values, or a header that allows only
  * `application/graphql-response+json`.
  */
 const acceptsPlainJson = (accept: string | null) =>
@@ -203,9 +203,9 @@ const notAcceptable = graphRefusal(
 
 /**
  * Returns an error response in three cases: the request has a wrong method, a wrong media type, or an Accept header
- * that allows none of the media types in which the gateway can answer. The library GraphQL Yoga would check the Accept
- * header only after it has run the operation. Mutations must be sent as JSON, because a link or a form on another
- * website cannot send JSON.
+ * that allows none of the media types in which the gateway can answer. Without this function, the library GraphQL Yoga
+ * would check the Accept header, but only after it has run the operation. Mutations must be sent as JSON, because a
+ * link or a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
   if (request.method !== 'GET' && request.method !== 'POST') {

@@ -18,8 +18,8 @@ import { type Compile, createOperationRunner, type OperationRunner } from './run
 import type { StreamLease } from './subscriptions.ts';
 
 /**
- * The context of a GraphQL request: the properties that the context of every request has, and the properties of
- * `OwnOfGraphContext`.
+ * The context of a GraphQL request. It has the properties that every request has, and the properties that only a
+ * GraphQL request has.
  */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
@@ -33,7 +33,7 @@ export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | '
   showsCost: boolean;
   /**
    * Charges the API key for an operation that costs more than one rate limit point. The request guard has already
-   * charged one point for the request; the charge for the whole operation replaces this point. Throws
+   * charged one point for the request, so `charge` charges only the remaining points of the operation. Throws
    * `RATE_LIMIT_EXCEEDED`, and charges no points, when the API key has too few rate limit points left. Throws
    * `VALIDATION_ERROR` when the operation costs more points than the rate limit ever allows.
    */
@@ -85,8 +85,8 @@ export interface GraphExecutor {
    */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
   /**
-   * Checks an operation and its variables, and charges its cost to the API key, but does not run the operation. Returns
-   * the error if the operation must not run, or undefined if the operation may run.
+   * Checks an operation and its variables, and charges the cost of the operation to the API key, but does not run the
+   * operation. Returns the error if the operation must not run, or undefined if the operation may run.
    */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
   /**
@@ -121,8 +121,8 @@ interface KnownOperation {
 
 /**
  * Checks that the API key has the permissions for all fields of an operation. The gateway checks the permissions before
- * it validates the variables and before any field runs. An operation for which the API key lacks a permission therefore
- * neither returns nor changes any data.
+ * it validates the variables and before any field runs. If the API key lacks a permission for one field, the whole
+ * operation therefore returns no data and changes no data.
  *
  * @throws {ServiceError} `FORBIDDEN`
  */
@@ -162,7 +162,10 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return operation;
   }
 
-  /** Checks a client's operation and charges its cost to the API key, before the operation runs. */
+  /**
+   * Checks an operation of a client, and charges the cost of the operation to the API key. The operation runs
+   * afterwards.
+   */
   async function admit(
     plan: OperationPlan,
     variables: Variables,

@@ -65,9 +65,8 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
 }
 
 /**
- * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. If the response
- * has a media type other than `application/graphql-response+json`, Yoga ignores an HTTP status with `spec: true`, and
- * sends the status 200 (GraphQL over HTTP).
+ * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. For any other
+ * media type, Yoga ignores an HTTP status that has `spec: true`, and sends the status 200 (GraphQL over HTTP).
  */
 const statusWithoutData = ({ code }: ServiceError) => ({ status: errorStatus[code], spec: true });
 
@@ -85,5 +84,6 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// An error of graphql-jit can lack the property `extensions`, so `httpOf` also accepts an error without this property.
+// `httpOf` also accepts an error without the property `extensions`, because errors of graphql-jit can lack this
+// property.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -2,28 +2,28 @@ import type { GraphQLField } from 'graphql';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import type { ErrorCode } from '../errors/error-table.ts';
 
-/** Computes a number, such as the cost of a field, from the arguments of this field. */
+/** Computes one number for a GraphQL field (for example its cost) from the arguments of the field. */
 type FromArguments = (values: Readonly<Record<string, unknown>>) => number;
 
 /**
  * The cost of a GraphQL field. `field` is the cost of the field itself, without the subfields that a client selects. If
- * the field has a page size, the gateway multiplies the costs of the selected subfields by the page size. If the field
- * has no page size, the gateway multiplies the costs of the selected subfields by `multiplier`.
+ * the field has a page size, the gateway multiplies the costs of the selected subfields by the page size. For a field
+ * without a page size, the gateway multiplies the costs of the selected subfields by the option `multiplier`.
  */
 export interface FieldCost {
   field: number | FromArguments;
   multiplier: number | FromArguments;
   /**
    * Whether subfields that read the database have a different multiplier from the other subfields. There are two
-   * multipliers. The first multiplier is the option `multiplier`, and the second multiplier is the number of items on
+   * multipliers. The option `multiplier` is one of these multipliers. The other multiplier is the number of items on
    * the page (or of rows in the request). The larger multiplier applies to subfields that read the database, and the
    * smaller multiplier applies to the other subfields.
    */
   wholeReads?: boolean;
   /**
-   * Whether the gateway reads the database to resolve the field. If `reads` is omitted, the gateway assumes that it
-   * reads the database only for a field that returns objects. With `reads: false`, the field has no multiplier of its
-   * own: its subfields cost as much as if the client selected them in the parent field.
+   * Whether the gateway reads the database to resolve the field. If the option `reads` is omitted, it counts as true
+   * only for a field that returns objects. With `reads: false`, the field has no multiplier of its own. The gateway
+   * then computes the costs of its subfields with the multipliers of the parent field.
    */
   reads?: boolean;
   /**
@@ -41,8 +41,8 @@ export interface FieldOptions {
   /** The permission that an API key must have to select the field. */
   permission?: Permission | undefined;
   /**
-   * The error codes that the field may return. The error codes for a missing permission and for invalid arguments are
-   * added automatically.
+   * The error codes that the field may return. A field need not name the error codes for a missing permission and for
+   * invalid arguments, because the gateway adds these codes.
    */
   errors?: readonly ErrorCode[] | undefined;
   cost?: FieldCost | undefined;

@@ -45,10 +45,10 @@ export const maxCost = 10_000;
 export const costPerPoint = 2_000;
 
 /**
- * The maximum cost of a query that the gateway runs without delay. The gateway limits how many heavy queries, whose
- * cost is higher, run at the same time. A query whose cost is higher than `maxLightCost` therefore waits until one of
- * the slots for heavy queries is free. For example, a query for all fields of 20 whitelist entries has a cost of about
- * 300, so this query runs immediately.
+ * The maximum cost of a query that the gateway runs without delay. A query with a higher cost is heavy, and the gateway
+ * limits how many heavy queries run at the same time. A query with a cost above `maxLightCost` may therefore have to
+ * wait until a slot for heavy queries is free. For example, a query for all fields of 20 whitelist entries has a cost
+ * of about 300, so this query runs immediately.
  */
 export const maxLightCost = 500;
 

@@ -51,7 +51,7 @@ export interface VariableArgument {
 }
 
 /**
- * A variable inside an object literal, such as `$name` in `settings: { name: $name }`. The object literal is the value
+ * A variable inside an object literal, such as `$name` in `settings: { name: $name }`. This object literal is the value
  * of a JSON argument or of a JSON input field.
  */
 interface LiteralVariable {
@@ -59,8 +59,8 @@ interface LiteralVariable {
   /** The name of the JSON argument or of the JSON input field, for the error message. */
   field: string;
   /**
-   * The default value of the variable, if this default value contains a number that the gateway cannot store exactly;
-   * otherwise `undefined`.
+   * The default value of the variable, but only if it contains a number that the gateway cannot store exactly.
+   * Otherwise `undefined`.
    */
   inexactDefault: ValueNode | undefined;
 }
@@ -105,14 +105,13 @@ export interface OperationPlan {
   variableArguments: readonly VariableArgument[];
   /**
    * Describes each variable that is inside an object literal for a JSON argument. The keys of the map are the names of
-   * the variables. If several object literals contain the same variable, the map describes only the use in the first
-   * object literal.
+   * the variables. If a variable is in several object literals, the map describes only its first use.
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**
-   * The nullable variables that the document uses where the schema does not allow null. GraphQL permits a nullable
-   * variable in a non-null place if the variable has a default value. If a nullable variable with a default value is in
-   * a non-null place, the executor must reject null as its value (GraphQL, 5.8.5).
+   * The nullable variables that the document uses where the schema does not allow null. GraphQL permits this use of a
+   * nullable variable if the variable has a default value. For such a variable, the executor must still reject the
+   * value null (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
   /**
@@ -122,11 +121,11 @@ export interface OperationPlan {
   rowCharges: readonly RowCharge[];
 }
 
-/** A list of rows in an argument of a root field, with the number of rows that cost one rate limit point. */
+/** A list of rows in an argument of a root field. Its rate limit points depend on the number of rows. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
-  /** The number of rows in an argument that together cost one rate limit point. */
+  /** The number of rows that a client can send for one rate limit point. */
   rowsPerPoint: number;
 }
 

@@ -38,8 +38,8 @@ export type Compile = (schema: GraphQLSchema, document: DocumentNode) => Compile
 /**
  * Runs one operation. A caller may call an `OperationRunner` any number of times.
  *
- * @param coerced the coerced variables, if the caller has already coerced the variables. Only a compiled operation can
- *   use coerced variables, so the gateway compiles an operation before its first run with coerced variables. If the
+ * @param coerced the coerced variables, if the caller has already coerced the variables. Only compiled operations
+ *   accept coerced variables, so the gateway compiles an operation before its first run with such variables. If the
  *   gateway coerced the variables of an import of 10,000 rows a second time, it would block the process for about 100
  *   ms
  */
@@ -51,8 +51,8 @@ export type OperationRunner = (
 
 /**
  * Creates the function that runs a GraphQL operation. By default, the first two runs of an operation use graphql-js,
- * and later runs use code that graphql-jit has compiled. If a run of an operation fails because of invalid variables,
- * it does not count as one of the first two runs.
+ * and later runs use code that graphql-jit has compiled. A run that fails because of invalid variables does not count
+ * as one of these two runs.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,
@@ -107,15 +107,15 @@ const runCompiled = async (
     : undefined;
 
 /**
- * The GraphQL type of each variable in an operation whose variables are already coerced. The type `Coerced` accepts
- * every value.
+ * The GraphQL type of each variable that the gateway has already coerced before it runs an operation. The type
+ * `Coerced` accepts every value.
  */
 const Coerced = new GraphQLScalarType({ name: 'Coerced' });
 
 /**
  * Returns the schema and the document for the compiler graphql-jit. The compiled operation receives coerced variables.
- * In the returned document, each variable has the type `Coerced`, so the compiled code passes each variable to the
- * resolvers without a change.
+ * In the returned document, each variable has the type `Coerced`. The compiled code therefore passes the value of each
+ * variable to the resolvers unchanged.
  */
 export function forCoercedVariables(
   schema: GraphQLSchema,

@@ -23,8 +23,8 @@ export interface StreamLease {
  */
 export interface KeyBoundStreams {
   /**
-   * Counts a new stream as an open stream of an API key. The caller must call the returned function when the stream
-   * ends, so that the stream no longer counts as open.
+   * Counts a new stream as an open stream of an API key. When the stream ends, the caller must call the returned
+   * function. Otherwise, the stream would still count as open.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the API key has too many open streams
    */
@@ -108,7 +108,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
           // When an error occurs, the generator yields a result whose list `errors` contains this error. If the
-          // generator threw the error, the library GraphQL Yoga would send the original error message to the client.
+          // generator threw the error instead, the library GraphQL Yoga would send the original error message to the
+          // client.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();
@@ -121,8 +122,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // This function ends the iterator `results` before it calls `passed.return`, because `passed.return` cannot
-        // stop the generator `passed` while the generator waits for a result.
+        // This function ends the iterator `results` first. A call of `passed.return` alone cannot stop the generator
+        // `passed` while it waits for a result.
         async return() {
           close(); // if the generator has not started yet, its `finally` block never runs
           await end();

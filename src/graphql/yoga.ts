@@ -77,8 +77,8 @@ export function createGraphYoga(
       setSubscribeFn(async () => {
         const refusal = await executor.refusal(requestOf(args), contextValue);
         if (refusal) return { errors: [refusal] };
-        // The gateway rejects a subscription if its client does not accept event streams. Otherwise, Yoga would leave
-        // the subscription open, although it could not send the results.
+        // The gateway rejects a subscription if its client does not accept event streams. Without this rejection, Yoga
+        // would leave the subscription open, although it could not send the results to the client.
         if (!allows(contextValue.request.headers.get('accept'), [eventStreamType])) {
           return { errors: [needsEventStream] };
         }
@@ -123,9 +123,9 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // The gateway does not cache a GraphQL document that `parseDocument` rejects. With a cache of rejected documents,
-      // Yoga would keep up to 1,024 texts of up to 32,768 characters in memory. It costs less to reject the same
-      // GraphQL document again than to keep its text in memory.
+      // The gateway does not cache a GraphQL document that `parseDocument` rejects. If Yoga cached rejected documents,
+      // it would keep up to 1,024 of them in memory, each with up to 32,768 characters. It costs less to reject the
+      // same GraphQL document again than to keep its text in memory.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,

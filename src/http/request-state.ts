@@ -11,8 +11,8 @@ import type { RateLimitDecision } from '../rate-limit/types.ts';
 export type Surface = 'rest' | 'graphql' | 'public';
 
 /**
- * The operation name of a request before the gateway has determined which operation the client requests. If a request
- * has no valid API key, its operation name stays `unknownOperation`.
+ * The operation name of a request for which the gateway has not yet determined the operation. If a request has no valid
+ * API key, its operation name stays `unknownOperation`.
  */
 export const unknownOperation = 'unknown';
 
@@ -35,7 +35,7 @@ export interface RequestState {
   /** The value of the request header `Accept-Encoding`, which lists the compression methods that the client accepts. */
   readonly acceptEncoding: string | undefined;
   /**
-   * The number of response bytes that wait in memory for the client. This number does not include bytes that are
+   * The number of response bytes that wait in memory for the client. `heldBytes` does not include bytes that are
    * already in the buffers of the connection.
    */
   heldBytes: number;

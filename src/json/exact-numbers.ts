@@ -48,9 +48,9 @@ export function holdInexactNumber(holder: object, name: string): void {
 }
 
 /**
- * Matches each place in a JSON text that may contain a number that parsing would change (an inexact number). A number
- * with at most 15 digits and without an exponent is always exact, except for -0. The regular expression can also match
- * inside a JSON string, but such a match only makes `parseExactly` slower.
+ * Matches each place in a JSON text that may contain an inexact number. An inexact number is a number that parsing
+ * would change. A number with at most 15 digits and without an exponent is always exact, except for -0. The regular
+ * expression can also match inside a JSON string, but such a match only makes `parseExactly` slower.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
@@ -59,8 +59,8 @@ const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
  * The mark that `parseExactly` inserts before each number that parsing would change (each inexact number).
- * `parseExactly` uses the mark to find the objects and arrays that contain numbers which parsing would change. The mark
- * is random, so that a client cannot guess and send the mark.
+ * `parseExactly` uses the mark to find the objects and arrays that contain numbers which parsing would change. The text
+ * of the mark is random, so a client cannot guess it and cannot send it in a JSON text.
  */
 const mark = randomUUID();
 
@@ -89,9 +89,8 @@ export function parseExactly(text: string): unknown {
 
 /**
  * The maximum number of characters of a number that `isExact` accepts. `isExact` returns false for a number with more
- * than `maxNumberCharacters` characters. Every number that parsing does not change has fewer than `maxNumberCharacters`
- * characters in its shortest notation without an exponent. For example, the smallest positive number, 5e-324, has 326
- * characters without an exponent.
+ * than `maxNumberCharacters` characters. This maximum is high enough for every exact number without an exponent and
+ * without unnecessary zeros. For example, the smallest positive number, 5e-324, has 326 characters without an exponent.
  */
 const maxNumberCharacters = 400;
 

@@ -13,11 +13,12 @@ export interface LocationNotices {
   /**
    * Yields the id of a location after each change of the location. The iterator may miss a change that happens before
    * the promise from `watch` is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable
-   * again, the iterator therefore yields the ids of all watched locations. If a location changes several times before
-   * the caller reads the next id, the iterator yields the id of the location only once.
+   * again, any watched location may have changed, so the iterator yields the ids of all watched locations. If a
+   * location changes several times before the caller reads the next id, the iterator yields the id of the location only
+   * once.
    *
-   * @param options.presentFirst whether the iterator first yields the ids of all watched locations, so that a
-   *   subscription starts with their current state
+   * @param options.presentFirst whether the iterator first yields the ids of all watched locations. A subscription
+   *   needs these ids to send the current state at its start
    */
   watch(
     locationIds: readonly string[],

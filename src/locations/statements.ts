@@ -22,9 +22,9 @@ export interface StatusRow
 
 /**
  * Reads the columns from which the gateway computes the statuses of given locations. The location ids are in a
- * subquery, so that PostgreSQL does not know the number of ids when it plans the SQL statement. If PostgreSQL knew the
- * number of ids, it would make a new query plan for each execution of the SQL statement. The stored plan assumes ten
- * ids, so PostgreSQL would estimate a much lower cost for a new plan.
+ * subquery, because PostgreSQL must not know the number of ids when it plans the SQL statement. Without the subquery,
+ * PostgreSQL would know how many location ids there are, and would make a new query plan for each execution. The stored
+ * plan assumes ten ids, so a new plan for fewer location ids would seem much cheaper to PostgreSQL.
  */
 export const statusesById = namedStatement(
   'location-statuses-by-id',

@@ -45,7 +45,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
   const descriptor = file ? openSync(file, 'a') : 1;
   /** The log lines that wait for the next write. */
   let waiting = '';
-  /** The bytes of the current write call that the operating system has not accepted yet. */
+  /** The bytes that the operating system has not accepted yet from the current write call. */
   let unwritten: Buffer | undefined;
   /** Whether the operating system is still writing the bytes in `unwritten`. */
   let isWriting = false;
@@ -156,7 +156,10 @@ function linesIn(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** Whether a write failed because the pipe is full: the reader of the pipe has not read the earlier log lines yet. */
+/**
+ * Whether a write failed because the pipe is full. A pipe is full when its reader has not read the earlier log lines
+ * yet.
+ */
 function isFullPipe({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EAGAIN';
 }

@@ -25,8 +25,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   return {
     type: error.name,
     message: withoutValues(error.message),
-    // A stack trace begins with the error message, which may quote values. The log therefore contains only the stack
-    // frames from the stack trace, and omits the error message at its start.
+    // A stack trace begins with the error message, which may quote values. The log therefore contains only the part of
+    // the stack trace after the error message: the stack frames.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))
@@ -37,8 +37,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
 }
 
 /**
- * Removes the values that PostgreSQL quotes in its error messages, for example the value in `(column)=(value)`, or the
- * value after `invalid input syntax for type x:`.
+ * PostgreSQL quotes values of a statement in its error messages. This function removes these values, for example the
+ * value in `(column)=(value)`.
  */
 function withoutValues(message: string): string {
   return message.replace(/=\([^]*\)/g, '=(…)').replace(/: "[^]*"/g, ': "…"');
@@ -47,15 +47,15 @@ function withoutValues(message: string): string {
 const options: LoggerOptions = { serializers: { err: (error: unknown) => describeError(error) } };
 
 /**
- * The fields that are omitted from log lines on a terminal. A log line on a terminal omits a field if its value is
- * already part of the log message, or is the same on every log line.
+ * The fields that are omitted from log lines on a terminal. Some of these fields are already part of the log message,
+ * and the other fields have the same value on every log line.
  */
 const omittedOnTerminal = [
   ...['pid', 'hostname', 'requestId', 'surface', 'operation', 'path', 'status', 'errorCode', 'errorPath'],
   ...['durationMs', 'address', 'keyId'],
 ];
 
-/** The length of the time and level (`[12:00:00] INFO:`) at the start of a log line on a terminal, in characters. */
+/** The width of the prefix with time and level (`[12:00:00] INFO:`) in a log line on a terminal, in characters. */
 const prefixColumns = 18;
 
 /**

@@ -64,8 +64,8 @@ export interface Metrics {
 
 /**
  * The upper limits of the histogram buckets for the durations of requests, in seconds. The smallest histogram bucket is
- * for refused requests, because a refusal needs no database query. The largest histogram bucket is for requests that
- * return the longest lists.
+ * for refused requests, which are fast because a refusal needs no database query. The largest histogram bucket is for
+ * requests that return the longest lists.
  */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -78,8 +78,8 @@ const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /**
  * The value of the metric label `operation` for every operation that has no metrics of its own. Clients choose the
- * names of their GraphQL operations. If each operation name were a label value, a client could fill the memory of the
- * process and of Prometheus.
+ * names of their GraphQL operations. If each of these names had its own metrics, a client could fill the memory of the
+ * gateway process and of Prometheus with new names.
  */
 const otherOperation = 'other';
 
@@ -181,8 +181,8 @@ export function createMetrics(sources: MetricSources): Metrics {
 
 /**
  * Returns why the gateway refused a request: because of a missing or invalid API key, a missing permission, or an
- * exceeded limit. Returns `undefined` if the gateway did not refuse the request, or rejected it for another reason, for
- * example with the error `VALIDATION_ERROR`.
+ * exceeded limit. Returns `undefined` if the gateway did not refuse the request, and also for any other error, such as
+ * `VALIDATION_ERROR`.
  */
 function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
   if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';

@@ -14,8 +14,8 @@ export interface EventChange {
 
 /**
  * Whether a parking event had the kind `ENTRY` and the same whitelist entry before and after a correction. If a
- * correction keeps the kind `ENTRY` and the whitelist entry of a parking event, the stored number of times that the
- * vehicle has entered does not change.
+ * correction keeps this kind and this whitelist entry, the stored number of times that the vehicle has entered does not
+ * change.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&

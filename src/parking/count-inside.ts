@@ -24,8 +24,8 @@ import type { LocationChangeServices } from '../location-access/change-services.
 export const maxPlatesInside = 10_000;
 
 /**
- * Maps each column of a parking session to an empty array. `setInside` passes the arrays in `noSessions` to the SQL
- * statement `updateOpenSessions` if the statement must remove parking sessions and add none.
+ * Maps each column of a parking session to an empty array. When `setInside` must remove parking sessions and add none,
+ * it passes these empty arrays to the SQL statement `updateOpenSessions`.
  */
 const noSessions = columnArrays(writtenColumns, []);
 
@@ -86,8 +86,8 @@ export function createInsideCounts({
         const droppedIds = dropped.map(({ id }) => id);
         if (droppedIds.length > 0) {
           // When `writePlates` removes a plate from an occupancy count, a database trigger removes the session that
-          // this plate started. `updateOpenSessions` must read this session before the database trigger removes it, so
-          // `updateOpenSessions` runs before `writePlates`.
+          // this plate started. `updateOpenSessions` must still find this session, so `updateOpenSessions` runs before
+          // `writePlates`.
           const removal = { ...noSessions, removed: droppedIds, locationId };
           await queryInTransaction(transaction, updateOpenSessions, removal);
         }
@@ -146,8 +146,8 @@ export function createInsideCounts({
         });
         if (count.before?.occupied === occupied) return;
         // If a client replaces an occupancy count, the gateway keeps the stored number of sessions that were open at
-        // the time of the count, and does not count these sessions again. A new count of the open parking sessions
-        // could be too low, because the retention job may have removed some of these sessions.
+        // the time of the count, and does not count these sessions again. If the gateway counted the sessions again, it
+        // could count too few, because the retention job may have removed some of them.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',

@@ -43,11 +43,11 @@ export function sessionState({
 }
 
 /**
- * The data from which `deriveSessions` computes parking sessions. One call of `deriveSessions` computes the parking
- * sessions of only one plate group or one plate family at a location. A plate group contains all plates with the same
- * last three characters. A plate family is the group of all plates whose last two characters are the same
- * (session-statements.ts). Characters that cameras confuse with each other, such as `0` and `O`, count as the same
- * character.
+ * The data from which `deriveSessions` computes parking sessions. One call of `deriveSessions` computes only the
+ * parking sessions of one location for plates with the same last characters: a plate group or a plate family. A plate
+ * group contains all plates with the same last three characters. A plate family is the group of all plates whose last
+ * two characters are the same (session-statements.ts). Characters that cameras confuse with each other, such as `0` and
+ * `O`, count as the same character.
  */
 interface SessionInput {
   locationId: string;
@@ -60,7 +60,8 @@ interface SessionInput {
   texts: ReadonlyMap<string, string | null>;
   /**
    * The parking events and occupancy counts (observations) from which `deriveSessions` computes the sessions, in any
-   * order. The list contains every observation that is not earlier than the earliest new or corrected observation.
+   * order. The list contains the earliest new or corrected observation, and all observations with the same or a later
+   * time.
    */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
@@ -107,8 +108,8 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
   startTimeOf(one).getTime() - startTimeOf(other).getTime();
 
 /**
- * Computes parking sessions from observations (parking events and occupancy counts). The result contains the parking
- * sessions that the observations create, and the sessions in `begun` with their changed values.
+ * Computes parking sessions from observations (parking events and occupancy counts). The result contains the sessions
+ * in `begun` with their changed values, and the new sessions that the observations create.
  *
  * When a vehicle enters, a new session of the vehicle begins. If the vehicle already has a session without a recorded
  * exit, this earlier session ends.

@@ -24,8 +24,8 @@ export interface StayExpiry {
    */
   endOverdueStays(): Promise<number>;
   /**
-   * Stops the regular checks for sessions whose maximum stay is over. If a check is in progress, `close` waits until
-   * the check has finished its current transaction.
+   * Stops the regular checks for sessions whose maximum stay is over. If such a regular check is running, `close` waits
+   * until the check has finished its current transaction.
    */
   close(): Promise<void>;
 }
@@ -52,9 +52,9 @@ export function createStayExpiry(services: {
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Ends a batch of overdue parking sessions, and all overdue occupancy adjustments, of one location. A parking session
-   * is overdue when its maximum stay is over. Returns the number of parking sessions that the function ended, or 1 if
-   * it ended only occupancy adjustments.
+   * Ends all overdue occupancy adjustments and one batch of overdue parking sessions at one location. A parking session
+   * is overdue when its maximum stay is over. Returns the number of parking sessions that the function ended. If the
+   * function ended only occupancy adjustments, it returns 1.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(

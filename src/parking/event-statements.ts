@@ -83,11 +83,11 @@ export const matchingEntries = namedStatement(
 
 /**
  * Updates the table `WhitelistEntryUse`, which stores how often the vehicle of each whitelist entry has entered. If a
- * whitelist entry has `maxEntries`, the statement also marks the entry as changed. The whitelist feed reports the
- * entries that are marked as changed, and so tells clients how often each vehicle has entered. The statement first
- * locks the whitelist entry, and then the row of this entry in `WhitelistEntryUse`. The SQL statement that deletes a
- * whitelist entry also locks the whitelist entry first, and then its row in `WhitelistEntryUse`, so the two SQL
- * statements cannot deadlock.
+ * whitelist entry has `maxEntries`, the statement also marks the entry as changed. For each whitelist entry that is
+ * marked as changed, the whitelist feed tells clients how often the vehicle has entered. The statement first locks the
+ * whitelist entry, and then the row of this entry in `WhitelistEntryUse`. The SQL statement that deletes a whitelist
+ * entry also locks the whitelist entry first, and then its row in `WhitelistEntryUse`, so the two SQL statements cannot
+ * deadlock.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

@@ -20,11 +20,11 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Estimates the number of data points in an occupancy history without knowing the time zone of the location. The
- * gateway uses this estimate to compute the rate limit cost of a request for an occupancy history, before it reads the
- * location from the database. The gateway also rejects a request for more than `maxHistoryPoints` data points. The
- * estimated number of data points can differ from the exact number by one, for example when daylight saving time begins
- * or ends.
+ * Estimates how many data points an occupancy history has. For the estimate, the caller does not need the time zone of
+ * the location. The gateway uses this estimate to compute the rate limit cost of a request for an occupancy history,
+ * before it reads the location from the database. The gateway also rejects a request for more than `maxHistoryPoints`
+ * data points. The estimated number of data points can differ from the exact number by one, for example when daylight
+ * saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -81,8 +81,8 @@ function startOfPart(at: number, length: number, timezone: string): number {
  * Returns a function that takes the start of an interval, and returns the start of the next interval.
  *
  * @param first the start of the first interval, in milliseconds
- * @param to the end of the occupancy history, in milliseconds; the caller calls the returned function only for times
- *   before this end
+ * @param to the end of the occupancy history, in milliseconds; each start that the caller passes to the returned
+ *   function is before this end
  */
 function nextStart(first: number, to: number, interval: HistoryInterval, timezone: string) {
   if (interval === 'DAY') return (start: number) => startOfNextDay(start, timezone);

@@ -3,8 +3,8 @@ import { lastCountOf } from './occupancy-columns.ts';
 import { endOf, isUncertain, startOf } from './session-columns.ts';
 
 /**
- * The SQL expression for the time at which a vehicle stops counting as inside. A vehicle counts as inside until the end
- * of its session or the end of its maximum stay, whichever comes first.
+ * The SQL expression for the time from which a vehicle no longer counts as inside. A vehicle counts as inside until the
+ * end of its session or the end of its maximum stay, whichever comes first.
  */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
@@ -14,25 +14,28 @@ const leftOf = (session: string) =>
  * the index of this instant in the array. Indexes start at 1. The PostgreSQL function `width_bucket` returns the index
  * of the last instant at or before a given time. The SQL subtracts a microsecond from the given time, and adds 1 to the
  * result of `width_bucket`. Without the subtracted microsecond, the SQL would skip an instant that is equal to the
- * given time. Subtracting the microsecond changes no other result, because all stored times are whole milliseconds.
+ * given time. For any other given time, the subtracted microsecond does not change the result, because all stored times
+ * are whole milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
  * SQL that reads the parking sessions that the gateway needs to compute the occupancy history for a query `q`. The SQL
- * is a union of three queries, so that PostgreSQL reads only the matching rows of an index.
+ * consists of three queries, joined by UNION ALL. PostgreSQL can answer each of these queries from an index, and reads
+ * only the matching rows.
  *
  * The first query reads the parking sessions that were in progress at any time from `q.from` to `q.to`.
  *
  * The second query reads the uncertain parking sessions (`isUncertain`, such as sessions without a recorded exit) that
- * ended between `q."countedAt"` and `q.from`. When an uncertain parking session ends, the occupancy adjustment can come
- * closer to 0. `q."countedAt"` is the time of the last occupancy count before the start of the requested history.
+ * ended between `q."countedAt"` and `q.from`. The end of an uncertain session can bring the occupancy adjustment closer
+ * to 0, so the occupancy history depends on these sessions. `q."countedAt"` is the time of the last occupancy count
+ * before the start of the requested history.
  *
- * The third query reads the parking sessions that are not uncertain, that were open at the time `q."derivedAt"`, and
- * that ended before `q.from`. `q."derivedAt"` is the time of the first occupancy count for which the statement cannot
- * use the stored number of open parking sessions. For this occupancy count, the statement must itself compute how many
- * parking sessions were open.
+ * The third query reads the parking sessions that were open at the time `q."derivedAt"` and ended before `q.from`,
+ * except the uncertain parking sessions. `q."derivedAt"` is the time of the first occupancy count without a usable
+ * stored number of open parking sessions. The statement must therefore count the parking sessions that were open at the
+ * time of this occupancy count.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -46,22 +49,22 @@ const sessionsOf = (columns: string) => `
     AND ${startOf('s')} <= q."derivedAt" AND ${isUncertain('s')} IS NOT TRUE`;
 
 /**
- * Computes how many vehicles were inside several locations at given instants. The SQL parameters of the statement are
- * the three arrays `$n`, `$locationId` and `$at`. For each instant for which a query needs the occupancy, each array
- * contains one item: `$n` contains the number of the query, `$locationId` its location, and `$at` the instant. The
- * statement returns no row for the last instant of a query, because this instant only marks the end of the last
- * interval. The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf` in
- * occupancy-columns.ts). The statement reads each parking session only once. For each parking session, the SQL
- * statement adds 1 to the number of open sessions at the first given instant at or after the start of the session. The
- * SQL statement subtracts 1 again at the first given instant at or after the end of the session. The number of parking
- * sessions that were open at an instant is the sum of all additions and subtractions up to this instant.
+ * Computes how many vehicles were inside several locations at given instants. The statement has three SQL parameters,
+ * `$n`, `$locationId` and `$at`, and each of these parameters is an array. For each instant for which a query needs the
+ * occupancy, each array contains one item. The item of `$n` is the index of the query, the item of `$locationId` is the
+ * location of the query, and the item of `$at` is the instant. The last instant of a query only marks the end of the
+ * last interval, so the statement returns no row for this instant. The occupancy is the number of open sessions plus
+ * the occupancy adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each parking session only
+ * once. For each parking session, the SQL statement adds 1 to the number of open sessions at the first given instant at
+ * or after the start of the session. It subtracts 1 from this number at the first given instant at or after the end of
+ * the session. The number of parking sessions that were open at an instant is the sum of all additions and subtractions
+ * up to this instant.
  *
  * Each occupancy count stores the number of sessions that were open at the time of the count (`openSessions`). For the
  * last occupancy count of a location, the statement uses the stored number of open sessions, as the query for the
- * current occupancy does. The statement does not count these open parking sessions again: the result could be too low,
- * because the retention job may have removed some of the sessions. If an occupancy count equals the number of parking
- * sessions that were open at the time of the count, the occupancy adjustment is 0, and the statement ignores this
- * count.
+ * current occupancy does. A new count of these open sessions could be too low, because the retention job may have
+ * removed some of the sessions. If an occupancy count equals its stored number of open sessions, the occupancy
+ * adjustment is 0, so the statement ignores this count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

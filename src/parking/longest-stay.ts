@@ -16,9 +16,9 @@ import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 const sessionsPerRefresh = 500;
 
 /**
- * A plate family (plates with the same last two characters, `familyOf`) with parking sessions that may change when the
- * location gets a new maximum stay. `LongFamily` contains one plate of the family, the number of sessions that may
- * change, and the start of the first session that may change.
+ * A plate family consists of all plates with the same last two characters (`familyOf`). A `LongFamily` is a plate
+ * family whose parking sessions may change when the location gets a new maximum stay. `LongFamily` contains one plate
+ * of the family, the number of sessions that may change, and the start of the first session that may change.
  */
 type LongFamily = ChangedPlate & { sessions: number };
 
@@ -44,7 +44,7 @@ export async function applyLongestStay(
   }
   // Every parking session that the gateway does not recalculate is shorter than both the old and the new maximum stay.
   // For parking sessions that the gateway does not recalculate, `setEnds` changes only the time at which the maximum
-  // stay is over. `setEnds` does not change which of these parking sessions were open at the time of the last occupancy
+  // stay is over. This change does not affect the number of sessions that were open at the time of the last occupancy
   // count.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

@@ -81,8 +81,8 @@ export async function matchEntries<Matched extends PlateInput & Pick<GateRecord,
 /**
  * Returns the plate to store with a parking event, and the text that the camera read. If the gate sent a camera text
  * instead of a plate, the parking event gets the plate of the whitelist entry that matches the text. If no whitelist
- * entry matches, the normalised text becomes the plate number, so that all events of an unlisted vehicle have the same
- * plate.
+ * entry matches, the normalised text becomes the plate number. All events of an unlisted vehicle therefore have the
+ * same plate.
  */
 export function plateOf(
   { plate, reading }: Reading,

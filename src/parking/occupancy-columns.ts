@@ -14,8 +14,8 @@ export const lastCountOf = (locationId: string) => `
 /**
  * The SQL condition for sessions whose exit brings a positive occupancy adjustment (`adjustmentOf`) closer to 0. The
  * condition is true if the vehicle left without a recorded entry, and no occupancy count included the vehicle. The
- * condition is also true if the vehicle left, and its maximum stay was already over at the time of the last occupancy
- * count. An SQL statement must use `isUnknownExit` only for sessions that ended after the last occupancy count.
+ * condition is also true if a vehicle left and its maximum stay had ended before the last occupancy count. An SQL
+ * statement must use `isUnknownExit` only for sessions that ended after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
@@ -35,14 +35,14 @@ const isUnseenEnd = (session: string, countedAt: string) =>
  * occupancy adjustment. The next two paragraphs describe when the occupancy adjustment moves towards 0.
  *
  * A positive occupancy adjustment means that vehicles are inside without an open parking session. When a vehicle
- * without a recorded entry leaves, a positive occupancy adjustment decreases by 1. A positive occupancy adjustment also
- * decreases by 1 when a vehicle leaves, if its maximum stay was already over at the time of the occupancy count. When
- * the maximum stay has passed since the occupancy count, a positive occupancy adjustment becomes 0.
+ * without a recorded entry leaves, a positive occupancy adjustment decreases by 1. The exit of a vehicle whose maximum
+ * stay had ended before the occupancy count also decreases a positive occupancy adjustment by 1. When the maximum stay
+ * has passed since the occupancy count, a positive occupancy adjustment becomes 0.
  *
- * A negative occupancy adjustment means that some open parking sessions have no vehicle inside. If a parking session
- * was open at the time of the occupancy count and ends without a recorded exit, a negative occupancy adjustment moves
- * towards 0 by 1. The absolute value of a negative occupancy adjustment never exceeds the number of parking sessions
- * that were open at the time of the occupancy count and are still open.
+ * A negative occupancy adjustment means that some open parking sessions have no vehicle inside. Each parking session
+ * that was open at the time of the occupancy count and ends without a recorded exit moves a negative occupancy
+ * adjustment towards 0 by 1. A negative occupancy adjustment subtracts at most the number of parking sessions that have
+ * stayed open since the occupancy count.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE
@@ -65,11 +65,11 @@ const adjustmentOf = (locationId: string) => `coalesce((
 ), 0)::int`;
 
 /**
- * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
- * stay unchanged. A parking session that meets the condition `isUnknownExit` or `isUnseenEnd` changes the occupancy
- * adjustment of its location by 1. If a parking session were deleted without this SQL, the occupancy adjustment would
- * lose the effect of the session. The SQL therefore changes the column `openSessions` of the last occupancy count by 1,
- * because the occupancy adjustment also depends on this column.
+ * SQL that runs before ended parking sessions are deleted. The SQL updates the occupancy counts, because the deletion
+ * must not change the occupancy adjustments (`adjustmentOf`). A parking session that meets the condition
+ * `isUnknownExit` or `isUnseenEnd` changes the occupancy adjustment of its location by 1. Without this SQL, the
+ * deletion of such a parking session would change the occupancy adjustment by 1. The SQL therefore changes the column
+ * `openSessions` of the last occupancy count by 1, because the occupancy adjustment also depends on this column.
  *
  * @param deleted an SQL query that returns the ids of the parking sessions to delete; these sessions must still exist
  *   when the SQL runs

@@ -22,10 +22,11 @@ export const countOpenSessions = namedStatement(
  * When parking sessions change, updates the column `openSessions` of the last occupancy count. If the last occupancy
  * count contains plates, the SQL statement does not change this count. The SQL statement must run before the gateway
  * writes the changed parking sessions, because the SQL statement compares these sessions with the stored sessions. The
- * SQL statement counts only the changed parking sessions that are open at the time of the occupancy count: once with
- * their old values, and once with their new values. The SQL statement adds the number with the new values, minus the
- * number with the old values, to the column `openSessions`. If the statement counted all parking sessions again, the
- * new number could be too low, because the retention job may have removed some of the sessions.
+ * SQL statement reads the old and the new values of each changed parking session. With these values, it checks which
+ * sessions are open at the time of the occupancy count. The SQL statement adds to the column `openSessions` the number
+ * of sessions that are open with the new values, minus the number of sessions that are open with the old values. If the
+ * statement counted all parking sessions again, the column could get a count that is too low, because the retention job
+ * may have removed some of the sessions.
  */
 export const updateOpenSessions = namedStatement(
   'occupancy-count-sessions-change',

@@ -38,9 +38,9 @@ export function locationState(capacityUse: CapacityUse): LocationState {
 export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => openSessions + adjustment;
 
 /**
- * Writes an audit record when a location has become full or has free places again. If the location is still in the last
- * announced state (`announcedFull`), the function writes no audit record. Before the call, the caller must lock the
- * location in `transaction`.
+ * Writes an audit record when a location has become full or has free places again. `announcedFull` is the state that
+ * the last such audit record announced. If the location is still in this state, the function writes no audit record.
+ * Before the call, the caller must lock the location in `transaction`.
  *
  * @param location the current values of the location, including the changes that the transaction has made
  */

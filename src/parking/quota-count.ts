@@ -9,7 +9,10 @@ import { longestStayMsOf } from './refresh-sessions.ts';
 import { createSimilarVehicles } from './similar-vehicles.ts';
 import { plateKey } from './vehicle-identity.ts';
 
-/** A quota that a vehicle exceeded when it entered, with the values for the webhook event `quota.exceeded`. */
+/**
+ * A quota that a vehicle exceeded when it entered. The object contains the values for the webhook event
+ * `quota.exceeded`.
+ */
 export interface ExceededQuota extends Pick<UsedQuota, 'referenceId' | 'inside' | 'enforcement'> {
   /**
    * The number of vehicles inside that count towards the quota, including the vehicle that has just entered. A vehicle
@@ -33,14 +36,15 @@ export interface QuotaCount {
    * `refreshSessions`. After the call of `refreshSessions`, the caller must start a new quota count with
    * `startQuotaCount`.
    *
-   * The function returns true if two conditions hold: the parking event can exceed a quota, and an event that was
-   * counted earlier may have changed parking sessions of vehicles that use this quota. If a client corrects a stored
-   * event, the sessions of vehicles that use the quota can change. A parking event whose plate differs from the plate
-   * of its whitelist entry can also change the sessions of vehicles that use the quota. A whitelist entry can have an
-   * open session whose plate differs from the plate of the entry, and an event of this entry may end that session. A
-   * late parking event can change parking sessions that began after the time of the event. A parking event is late if
-   * the gateway already knows an event or an occupancy count of the same vehicle at the same time or at a later time.
-   * Finally, an event can change the session of another vehicle if cameras may confuse the plates of the two vehicles.
+   * The function returns true if the parking event can exceed a quota, and the parking sessions of vehicles with this
+   * quota may be outdated. An event that was counted earlier can make these sessions outdated. If a client corrects a
+   * stored parking event, the correction can change parking sessions of vehicles that share this quota. An event whose
+   * plate differs from the plate of its whitelist entry can also change the parking sessions of these vehicles. If the
+   * plate of an open session differs from the plate of its whitelist entry, any event of this whitelist entry may end
+   * that session. A late parking event can change parking sessions that began after the time of the event. A parking
+   * event is late if the gateway already knows an event or an occupancy count of the same vehicle at the same time or
+   * at a later time. Finally, an event can change the session of another vehicle if cameras may confuse the plates of
+   * the two vehicles.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -119,9 +123,8 @@ export async function startQuotaCount(
       // When a client corrects an earlier parking event, past parking sessions can change. If the correction changes
       // the plate of the event, the parking sessions of two vehicles change.
       if (before) markAll();
-      // A parking event can have a plate that differs from the plate of its whitelist entry. If the plates differ,
-      // another whitelist entry may have the plate of the event, and the session of the event may belong to this other
-      // entry.
+      // A parking event can have a plate that differs from the plate of its whitelist entry. Such an event can belong
+      // to a parking session of another whitelist entry, whose plate is equal to the plate of the event.
       if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
       // If cameras may confuse the plate of the event with the plate of another vehicle, the event may begin or end a
       // session of the other vehicle.
@@ -148,9 +151,8 @@ export async function startQuotaCount(
       const used = vehicles.set(entryId, [{ entryId, sessionId: after.id, plate: after }]).size;
       similar.add(after, entryId, referenceId);
       // A gate can send an entry event so late that the maximum stay of the vehicle is already over. When the gateway
-      // checks the quota for an entry event that a gate sent late, the vehicle of this event counts as inside. When the
-      // gateway checks the quota for later entry events, a vehicle whose maximum stay is over no longer counts as
-      // inside.
+      // checks the quota for an entry event that a gate sent late, the vehicle of this event counts as inside. For
+      // later entry events, a vehicle whose maximum stay is over does not count as inside.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

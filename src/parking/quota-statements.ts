@@ -28,9 +28,9 @@ interface QuotaEntry {
   id: string;
   /**
    * The time of the last stored observation that can affect the vehicle of the whitelist entry, in ISO 8601. An
-   * observation is a parking event with a plate that cameras may confuse with the plate of the entry
-   * (`mayBeSameVehicle`), or an occupancy count with plates. `lastObservedAt` is null in two cases: the gateway has
-   * stored no observation of the vehicle since `$observedFrom`, or the caller records only a single parking event.
+   * observation is an occupancy count with plates, or a parking event whose plate is equal or similar to the entry's
+   * plate (`mayBeSameVehicle`). `lastObservedAt` is null in two cases: the gateway has stored no observation of the
+   * vehicle since `$observedFrom`, or the caller records only a single parking event.
    */
   lastObservedAt: string | null;
 }

@@ -71,8 +71,8 @@ export function createParkingBatches({
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
-     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location, or too many batches of the
-     *   API key, are waiting, or when the first batch of the request waits too long
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location or batches of the API key are
+     *   waiting. The error also occurs when the first batch of the request waits too long
      */
     async recordEvents(
       author: WaitingAuthor,
@@ -103,8 +103,8 @@ export function createParkingBatches({
             ),
           { mayRefuse },
         );
-      // After the first transaction, the gateway must not refuse the request with `RATE_LIMIT_EXCEEDED`, because some
-      // events of the request are already stored.
+      // The gateway may refuse the request with `RATE_LIMIT_EXCEEDED` only before the first transaction. After this
+      // transaction, some events of the request are already stored.
       let mayRefuse = true;
       try {
         for (let start = 0; start < rows.length; start += batchSize) {
@@ -124,9 +124,9 @@ export function createParkingBatches({
             for (const { outcome } of recorded) result[outcome] += 1;
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
-            // `recordReadings` looks up all given parking events in the database, but may record only some of them. The
-            // next call of `recordReadings` gets at most twice as many events as this call recorded. The gateway
-            // therefore looks up only a few events that it does not record.
+            // `recordReadings` looks up all given parking events, but may stop before it has recorded all of them. The
+            // next call of `recordReadings` gets at most twice as many events as this call recorded. Because the next
+            // call gets so few events, the gateway looks up only a few events twice.
             size = 2 * recorded.length;
           }
         }

@@ -31,11 +31,11 @@ interface RecordedReading {
  * location until the transaction ends.
  *
  * The function `recordReadings` always records the first of the given parking events, and usually records all events.
- * The function stops before the next event if the gateway must compute the sessions again to check the quota for this
- * event (`QuotaCount.isOutdatedFor`). If `recordReadings` stops before it has recorded all parking events, the caller
- * must record the remaining parking events in another transaction. The field `overQuota` of an event is therefore the
- * same as if the gate had sent each event in a separate request. Each transaction locks the location only for a short
- * time.
+ * The check of a quota can require that the gateway first computes the sessions again (`QuotaCount.isOutdatedFor`). In
+ * this case, the function stops before the event. If `recordReadings` stops before it has recorded all parking events,
+ * the caller must record the remaining parking events in another transaction. The field `overQuota` of each event
+ * therefore has the same value as after a separate request for each event. Each transaction locks the location only for
+ * a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -110,8 +110,8 @@ export async function recordReadings(
     });
   }
 
-  // If `readings` contains an event several times with different values, the function writes only the last values of
-  // this event.
+  // If the caller sends an event several times with different values, the function writes only the values that come
+  // last for this event.
   const written = new Map(changes.map(({ after }) => [after.id, after]));
   await queryInTransaction(transaction, writeEvents, columnArrays(eventColumns, [...written.values()]));
   await countEntries(transaction, locationId, changes);

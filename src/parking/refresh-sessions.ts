@@ -35,8 +35,8 @@ export interface ChangedPlate extends Plate {
   /** The text that a camera read; omitted or null if the parking event or occupancy count has no camera text. */
   text?: string | null;
   /**
-   * True if the gateway must also compute again the sessions of all plates with the same last two characters (the plate
-   * family, `familyOf`). The default is false.
+   * True if the gateway must recalculate the sessions of the whole plate family, and not only the sessions of this
+   * plate. A plate family consists of all plates with the same last two characters (`familyOf`). The default is false.
    */
   wholeFamily?: boolean;
 }
@@ -66,9 +66,9 @@ const rowsPerYield = 500;
  * changed. `refreshSessions` also writes an audit record for each vehicle that stayed longer than the maximum stay
  * without a recorded exit. Before the call, the caller must lock the location in `transaction`. Because this function
  * may change whether the location is full, the caller must call `announceState` afterwards. A parking session depends
- * only on the parking events and occupancy counts of similar plates (`groupOf`). The function therefore does not read
- * the parking events and occupancy counts of other plates, which are not similar to the changed plates. A parking
- * session stays unchanged if it ended before the first changed parking event or occupancy count.
+ * only on the parking events and occupancy counts of similar plates (`groupOf`). The function therefore reads only the
+ * parking events and occupancy counts of plates that are similar to a changed plate. A parking session stays unchanged
+ * if it ended before the first changed parking event or occupancy count.
  *
  * @param location the location with its current values. If `transaction` has changed the location, `location` contains
  *   the new values
@@ -132,8 +132,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const written = { ...columnArrays(writtenColumns, refreshed), removed };
     // Each occupancy count stores the number of parking sessions that were open at the time of the count. This number
-    // can change only if a parking event or occupancy count with the same or an earlier time has changed. For every
-    // occupancy count whose stored number can have changed, `rows` contains the occupancy count and this number.
+    // of open sessions can change only if a parking event or occupancy count with the same or an earlier time has
+    // changed. `rows` contains every occupancy count whose number of open sessions can have changed.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);

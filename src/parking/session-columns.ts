@@ -35,8 +35,8 @@ export const isUncertain = (session: string) =>
 
 /**
  * The SQL condition for sessions that had begun and were within their maximum stay at a given time. `wasOpenAt` does
- * not check whether the parking session had already ended at the given time. `wasOpenAt` also selects ended parking
- * sessions, so an SQL statement that uses it must exclude them with a separate condition.
+ * not check whether the parking session had already ended at the given time. An SQL statement that uses `wasOpenAt` to
+ * find open sessions must therefore exclude ended sessions with a separate condition.
  */
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;

@@ -12,23 +12,23 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 
 /**
  * SQL for the plate group of a plate: the last three characters of its plate code and plate number. The gateway treats
- * characters that cameras confuse as one and the same character (`confusableForm`). A plate group (plates with the same
- * last three characters) has fewer plates than a plate family (plates with the same last two characters, `familyOf`),
- * so a query for a plate group reads fewer rows.
+ * characters that cameras confuse as one and the same character (`confusableForm`). A plate group is smaller than a
+ * plate family (plates with the same last two characters, `familyOf`). A query for one plate group therefore reads
+ * fewer rows.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
 /**
  * The SQL condition for plates whose plate code and plate number together have fewer than three characters. A camera
  * can confuse a short plate (fewer than three characters in plate code and plate number) with plates of several plate
- * groups. For a short plate (fewer than three characters), the gateway therefore reads all plates that end with the
- * same two characters (the plate family, `familyOf`).
+ * groups. Because of this confusion, the gateway reads the whole plate family of a short plate: all plates with the
+ * same last two characters (`familyOf`).
  */
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The SQL condition for parking events whose camera text (the plate text that a camera read) does not end with the last
- * three characters of the event's plate. If a parking event meets this condition, its camera text and its plate can
+ * This SQL condition is true if the camera text and the plate of a parking event differ in their last three characters.
+ * The camera text is the plate text that a camera read. If they differ, the camera text and the plate of the event can
  * belong to different plate groups (`groupOf`). A plate can differ from the camera text if the plate comes from an
  * alternative text of the camera, or from the whitelist entry that the gate named. Other events of the same vehicle can
  * belong to the plate group of the camera text or to the plate group of the plate. The gateway therefore reads the
@@ -38,10 +38,10 @@ const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."pla
  * removes. The condition `isReadApart` can therefore also be true when the camera text and the plate belong to the same
  * plate group. The gateway may therefore read more rows than necessary, but it computes the same parking sessions.
  *
- * If a parking event meets the condition `isReadApart`, the event and its parking session have a `whitelistEntryId`.
- * `changedGroups` therefore checks the first event of a parking session only if the session has a `whitelistEntryId`.
- * The SQL therefore reads fewer parking events at a location with many unended parking sessions of vehicles that are
- * not on the whitelist.
+ * If a parking event meets the condition `isReadApart`, the event and its parking session have a `whitelistEntryId`. If
+ * a parking session has no `whitelistEntryId`, `changedGroups` therefore does not check the first event of this
+ * session. If many unended parking sessions belong to vehicles that are not on the whitelist, the SQL therefore reads
+ * fewer parking events.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -49,10 +49,10 @@ const isReadApart = (alias: string) => {
 };
 
 /**
- * The maximum number of changed plate groups of one plate family for which the SQL reads each plate group separately.
- * If more plate groups of one plate family have changed than this maximum, the SQL reads the data of the whole plate
- * family at once. A plate group consists of all plates with the same last three characters. A plate family consists of
- * all plates with the same last two characters.
+ * The maximum number of changed plate groups that the SQL reads one by one in the same plate family. If more plate
+ * groups of the family have changed, the SQL reads the data of the whole plate family at once. A plate group consists
+ * of all plates with the same last three characters. A plate family consists of all plates with the same last two
+ * characters.
  */
 const maxGroupsOfFamily = 4;
 
@@ -63,12 +63,12 @@ const maxGroupsOfFamily = 4;
  * If the gateway must compute the parking sessions of a whole plate family again, the row contains the plate family
  * instead of a plate group. With the parameter `$wholeFamily`, the caller can require the SQL to choose a whole plate
  * family. The SQL also chooses the whole plate family if more than `maxGroupsOfFamily` of its plate groups have
- * changed, or if the family has a short plate (`isShort`). The SQL also chooses the whole plate family if the camera
- * text and the plate of a parking event can belong to different plate groups (`isReadApart`).
+ * changed, or if the family has a short plate (`isShort`). If the camera text and the plate of one parking event can
+ * belong to different plate groups (`isReadApart`), the SQL also chooses the whole plate family.
  *
- * The SQL checks only those parking sessions, parking events and occupancy counts that the change can affect. The SQL
- * also checks some events before the first change of the plate family: the events whose parking session had not ended
- * before that change.
+ * The SQL checks only those parking sessions, parking events and occupancy counts that the change can affect. If a
+ * parking session was still open at the first change of its plate family, the SQL also checks earlier events of this
+ * session.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (
@@ -99,16 +99,16 @@ const changedGroups = `
   )`;
 
 /**
- * The SQL condition for plates that belong to a row `c` of the common table expression `changed`. If the row `c`
- * contains a plate group, the condition is true for all plates of the plate group. If the row `c` describes a whole
+ * This SQL condition selects the plates that a row `c` of the common table expression `changed` describes. If the row
+ * `c` contains a plate group, the condition is true for all plates of the plate group. If the row `c` describes a whole
  * plate family (plates with the same last two characters), the condition is true for all plates of this family.
  */
 const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
 /**
- * SQL for the result column `group`, which contains the plate group of a row in the common table expression `changed`.
- * If a row describes a whole plate family (plates with the same last two characters), this column contains the family.
+ * SQL for the result column `group`. For each row of `changed`, this column contains the plate group of the row. If a
+ * row describes a whole plate family (plates with the same last two characters), this column contains the family.
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
@@ -119,8 +119,8 @@ const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 /**
  * Reads the parking sessions that may change because a parking event or an occupancy count has changed. The result
- * column `begun` is true for a parking session that began before the earliest changed parking event or occupancy count
- * of its plate group. The column `text` contains the text that a camera read when the vehicle entered.
+ * column `begun` is true if the parking session began before the first change in its plate group. The column `text`
+ * contains the text that a camera read when the vehicle entered.
  */
 export const readSessions = namedStatement(
   'parking-sessions-of-groups',
@@ -136,11 +136,11 @@ export const readSessions = namedStatement(
 );
 
 /**
- * Reads the parking events and occupancy counts of the plate groups in the common table expression `changed`. For each
- * plate group, the statement reads only the parking events and occupancy counts from the time of the earliest change in
- * this group on. For an occupancy count, the statement returns one row for each vehicle in the count whose plate
- * belongs to the plate group. If no vehicle in an occupancy count has a plate of the plate group, the statement returns
- * one row for this occupancy count, in which `id` is null.
+ * Reads the parking events and occupancy counts of the plate groups in the common table expression `changed`. The
+ * statement skips the parking events and occupancy counts from before the earliest change in their plate group. From an
+ * occupancy count, the statement returns only the vehicles whose plates belong to the plate group, one row for each
+ * vehicle. If no vehicle in an occupancy count has a plate of the plate group, the statement returns one row for this
+ * occupancy count, in which `id` is null.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',

@@ -1,8 +1,8 @@
 import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
 
 /**
- * Creates an index of vehicles by their plates. For the plate of a parking event, the index finds vehicles that are
- * inside the location and whose plates a camera can confuse with this plate (`confusableTextsOf`).
+ * Creates an index of vehicles by their plates. For the plate of a parking event, the index finds similar vehicles.
+ * They are inside the location, and cameras can confuse their plates with the plate of the event (`confusableTextsOf`).
  */
 export function createSimilarVehicles() {
   // Maps each plate text to the vehicles with this text that are inside the location. The inner map maps the id of each
@@ -20,7 +20,7 @@ export function createSimilarVehicles() {
     },
     /**
      * Returns the references (such as apartments) of the vehicles that are inside the location and have a plate similar
-     * to `plate`. The result does not include the vehicle to which the whitelist entry `entryId` belongs.
+     * to `plate`. The result does not include the reference of the vehicle with the whitelist entry `entryId`.
      */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>

@@ -1,12 +1,12 @@
 import { namedStatement } from '../database/named-statement.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
-// The SQL statements that end sessions and occupancy adjustments after the maximum stay, and the SQL statements that
-// apply a new maximum stay.
+// The SQL statements for the maximum stay. Some of them end parking sessions and occupancy adjustments when the maximum
+// stay is over, and others apply a new maximum stay.
 
 /**
- * The maximum number of parking sessions that one transaction ends. Because a transaction ends at most this number of
- * sessions, it locks the location for only a fraction of a second.
+ * The maximum number of parking sessions that one transaction ends. Because of this limit, one transaction locks the
+ * location for only a fraction of a second.
  */
 export const maxSessionsPerTransaction = 500;
 

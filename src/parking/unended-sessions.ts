@@ -18,8 +18,8 @@ export interface UnendedSessions {
   /** Returns the parking session with the given plate, or `undefined` if the collection has no such session. */
   withPlate(plate: Plate): ParkingSession | undefined;
   /**
-   * Returns the parking sessions in the collection whose plates match the condition `matcher`. The duration of the
-   * search does not depend on the number of parking sessions in the collection.
+   * Returns the parking sessions in the collection whose plates match the condition `matcher`. The time to find these
+   * sessions does not depend on how many parking sessions the collection contains.
    */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];

@@ -11,7 +11,8 @@ const ofLocation = 's."locationId" = v."locationId"';
 
 /**
  * SQL that joins the whitelist entries `v` of one reference (such as an apartment) with the open parking sessions `s`
- * of their vehicles. The argument `condition` must limit the parking sessions to the location of the whitelist entry.
+ * of their vehicles. The argument `condition` must include the condition that the parking session and the whitelist
+ * entry belong to the same location.
  */
 const entriesAndSessions = (ofReference: string, condition: string) => `
   SELECT v.id AS "entryId", s.id AS "sessionId", s."plateType", s."plateCode", s."plateNumber"
@@ -21,10 +22,10 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
 
 /**
  * SQL for the number of whitelist entries that match the camera text of a parking session `s` (the plate text that a
- * camera read). A camera text ends with the plate number of the vehicle, so PostgreSQL finds the matching whitelist
- * entries with an index of plate numbers. The SQL uses the column `locationId` of the whitelist entry `v`, and not the
- * column `locationId` of the parking session. PostgreSQL therefore first selects the whitelist entries of the given
- * reference (such as an apartment), and counts matching entries only for the parking sessions of the selected entries.
+ * camera read). Every camera text ends with a plate number, so PostgreSQL looks up the ends of the camera text in an
+ * index of plate numbers. The SQL compares the location of the whitelist entry `v`, and not the location of the parking
+ * session. PostgreSQL therefore first selects the whitelist entries of the given reference (such as an apartment). Only
+ * for the parking sessions of these entries does it count the matching whitelist entries.
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
@@ -32,18 +33,17 @@ const entriesOfText = `(
       AND s."plateNumber" IN (${plateTexts('w').join(', ')}) AND s."plateType" IN ('', w."plateType"))`;
 
 /**
- * SQL for the text of a plate, in which characters that cameras confuse with each other are replaced by the same
- * character.
+ * SQL for the text of a plate. In this text, one common character stands for all characters that cameras confuse with
+ * each other.
  */
 const confusablePlate = (table: string) =>
   confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
 
 /**
  * The SQL condition for parking events that may belong to the vehicle of a whitelist entry. The condition is true if
- * cameras may confuse the plate of the event with the plate of the entry. If the plate text that the camera read
- * differs from the plate of the same parking event, the condition is true for every whitelist entry. The caller must
- * also check that the plates of the parking event and of the whitelist entry belong to the same plate family
- * (`familyOf`), which depends on their last two characters.
+ * cameras may confuse the plate of the event with the plate of the entry. The condition is also true if the camera text
+ * of the parking event differs from the plate of the event. The caller must also compare the plate families
+ * (`familyOf`) of the event and the entry. The last two characters of a plate define its plate family.
  */
 export const mayBeSameVehicle = (event: string, entry: string) => {
   const textsOf = (table: string) => `ARRAY[${plateTexts(table).map(confusableForm).join(', ')}]`;
@@ -84,8 +84,7 @@ export const vehiclesOf = (ofReference: string) =>
     // This SQL condition does not compare the locations (`ofLocation`), because a parking session and its whitelist
     // entry always have the same location. With the additional condition `ofLocation`, the embedded database would read
     // all open parking sessions of the location, and would not use the index of `whitelistEntryId`. The embedded
-    // database has no statistics about its tables, so it would prefer to read all open parking sessions of the
-    // location.
+    // database would choose this slow query plan because it has no statistics about its tables.
     `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}
     AND NOT EXISTS (SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND ${samePlate('w', 's')})`,
   ]

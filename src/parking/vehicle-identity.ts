@@ -101,9 +101,9 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
 }
 
 /**
- * Returns the texts of a vehicle (`vehicleTexts`) after replacing each letter that cameras confuse with a digit by this
- * digit. If `sameTextMatcher` or `similarPlateMatcher` finds that two plates match, `confusableTextsOf` returns at
- * least one common text for the two plates.
+ * Returns the texts of a vehicle (`vehicleTexts`). If cameras confuse a letter with a digit, the returned texts contain
+ * this digit instead of the letter. If two plates match according to `sameTextMatcher` or `similarPlateMatcher`,
+ * `confusableTextsOf` returns at least one text for both plates.
  */
 export const confusableTextsOf = (plate: RecordedPlate): string[] => [
   ...new Set(vehicleTexts(plate).map(toConfusableForm)),

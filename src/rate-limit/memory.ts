@@ -33,8 +33,8 @@ interface Times {
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
   // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`. The
-  // library does not use these three fields of a fallback limiter, because it calls only the method `consume` of this
-  // limiter.
+  // library does not use `keyPrefix`, `blockDuration` and `execEvenly` of a fallback limiter, because it calls only the
+  // limiter's method `consume`.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -136,9 +136,9 @@ function giveBack(times: number[], usedAtMs: number): void {
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // `mustLeave` is the time at which an earlier rate limit point was used. The request must wait until the rate limit
-  // window no longer contains the point that was used at the time `mustLeave`. If the rate limit window already has
-  // enough unused points for the request, `mustLeave` is `undefined`.
+  // `mustLeave` is the time at which an earlier rate limit point was used. The request must wait until this point has
+  // left the rate limit window. If the rate limit window already has enough unused points for the request, `mustLeave`
+  // is `undefined`.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

@@ -65,8 +65,8 @@ function decisions(
     async consumeWhole(subject, points, consumedAtMs) {
       const state = await windows.take(subject, points, consumedAtMs);
       // When the limiter refuses a request that costs several rate limit points, the limiter refunds the point that the
-      // request has already used. The limiter removes the cached refusal of this client, because another request of the
-      // client may use the refunded point.
+      // request has already used. The limiter stores refusals in a cache. It removes the refusal of this client from
+      // the cache, because another request of the client may use the refunded point.
       if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },

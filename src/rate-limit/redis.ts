@@ -14,9 +14,9 @@ import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } 
  * count the points of many API keys and client addresses. Each rate limit window is a Redis list with the time of every
  * used point, oldest first. The times of the points are in milliseconds and come from the clock of Redis. For each API
  * key or client address, KEYS contains the names of two Redis lists: its hourly window and its burst window. The first
- * values in ARGV are the lengths of the hourly window and the burst window. After these lengths, ARGV contains four
- * values for each API key or client address: the points to use, the hourly limit, the burst limit, and the time of an
- * earlier point to refund (or an empty string).
+ * values in ARGV are the lengths of the hourly window and the burst window. After these two lengths, ARGV contains four
+ * values for each API key or client address. They are the points to use, the hourly limit, the burst limit, and the
+ * time of an earlier point that the script refunds (or an empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -110,7 +110,7 @@ interface Question {
 
 /**
  * Returns the names of the two Redis lists that contain the rate limit windows of an API key or client address. The
- * name of the burst list contains braces, so that a Redis Cluster stores both Redis lists in one hash slot.
+ * name of the burst list contains the first name in braces, so a Redis Cluster stores both lists in one hash slot.
  */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
@@ -118,15 +118,15 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * A rate limiter whose rate limit windows are in Redis. All gateway processes share the rate limit windows in Redis.
  * The class extends the Redis rate limiter of the library rate-limiter-flexible.
  *
- * The library rate-limiter-flexible provides the method `consume` and the prefix of the Redis keys, and registers the
- * Redis script on the client. While Redis is unreachable, rate-limiter-flexible calls the fallback limiter ("insurance
- * limiter"). Each rate limiter needs its own Redis client, because a client has only one command `rlflxIncr`.
+ * The class inherits the method `consume` and the prefix of the Redis keys from the library. The library also registers
+ * the Redis script on the Redis client. While Redis is unreachable, the library calls the fallback limiter ("insurance
+ * limiter"). Two rate limiters cannot share a client, because both would register `rlflxIncr`.
  *
- * In one call, the Redis rate limiter of the library rate-limiter-flexible can increase only one counter: one Redis key
- * for one fixed window. `RedisRollingLimiter` therefore replaces the Redis script and two methods of the library.
+ * One call of the Redis rate limiter in the library can only increase one counter: the counter of one Redis key for one
+ * fixed window. `RedisRollingLimiter` therefore replaces the Redis script and two methods of the library.
  *
  * The Redis script `script` counts rate limit points in two rolling windows. The constructor registers `script` for any
- * number of Redis keys, so that one call of the script can contain several API keys and client addresses.
+ * number of Redis keys. One call of the script can therefore contain several API keys and client addresses.
  *
  * The method `_upsert` sends the rate limits of each API key or address to the Redis script. The rate limiter collects
  * the calls that arrive during one iteration of the event loop, and sends them to Redis together. A round trip to Redis
@@ -135,7 +135,7 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * a Redis server does not respond (redis-health.ts), a call to this server fails immediately.
  *
  * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script. The
- * method `take` returns the state of both rate limit windows for allowed and for refused requests.
+ * method `take` returns the state of both windows, no matter whether the rate limiter allows the request or refuses it.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
@@ -144,8 +144,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
   /**
-   * Maps each Redis server to a function that sends several rate limit requests together to this server. Each Redis
-   * server gets its own calls, so that an unresponsive server does not delay requests to the other Redis servers.
+   * Maps each Redis server to a function that collects rate limit requests, and sends them to the server together. An
+   * unresponsive server does not delay requests to other servers, because each server gets its own calls.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
@@ -154,8 +154,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
    *
    * @param options.insurance the rate limiter that counts the points in this process while Redis is unreachable.
    *   Without the option `insurance`, the method `take` throws an error while Redis is unreachable
-   * @param options.health the monitor that knows which Redis servers respond, so that no request waits for an
-   *   unresponsive server
+   * @param options.health the monitor that knows which Redis servers respond. With this monitor, no request waits for
+   *   an unresponsive server
    */
   constructor(
     client: Redis | Cluster,
@@ -174,8 +174,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     this.#shards = shardsOf(client);
     this.#health = health;
     this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
-    // rate-limiter-flexible has registered the command `rlflxIncr` for exactly one Redis key. The constructor registers
-    // `rlflxIncr` again for any number of Redis keys, because one call can contain several API keys and addresses.
+    // rate-limiter-flexible has registered the command `rlflxIncr` for exactly one Redis key. One call can contain
+    // several API keys and addresses, so the constructor replaces the command with one for any number of Redis keys.
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
@@ -214,8 +214,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Asks one Redis server to count the rate limit points of one request. All calls of this function in one iteration of
-   * the event loop for the same Redis server are sent together.
+   * Asks one Redis server to count the rate limit points of one request. The rate limiter collects the calls for one
+   * Redis server during one iteration of the event loop, and sends them together.
    */
   #ask(shard: string, question: Question): Promise<ScriptResult> {
     let batch = this.#batches.get(shard);
@@ -228,8 +228,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
 
   /**
    * Checks several requests against their rate limits in Redis, with one call of the Redis script for each hash slot of
-   * the Redis Cluster. Returns one result for each of these requests, in the order in which they were given. If Redis
-   * cannot check one of these requests, the result of this request is an error.
+   * the Redis Cluster. The list of results has the same order as the given list of requests. If Redis cannot check a
+   * request, the list contains an error in place of the result of this request.
    */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();

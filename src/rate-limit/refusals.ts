@@ -4,8 +4,8 @@ import type { RateLimitSubject, WindowState } from './types.ts';
 /** The maximum time for which the process repeats a cached refusal, in milliseconds. */
 const maxRepeatedMs = 5000;
 /**
- * The maximum number of cached refusals for API keys, and also the maximum number of cached refusals for client
- * addresses.
+ * The maximum number of cached rate limit refusals of each kind. One kind refuses the requests of an API key, and the
+ * other kind refuses the requests of a client address.
  */
 const maxRefusalsOfKind = 10_000;
 
@@ -46,10 +46,10 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches the refusal of an API key or client address for at most `maxRepeatedMs`. The cached refusal expires earlier
-   * if, before that time, a rate limit point that the client used leaves one of the two rate limit windows.
+   * Caches the refusal of an API key or client address for at most `maxRepeatedMs`. The refusal leaves the cache
+   * earlier if a used rate limit point stops counting in one of the two rate limit windows.
    *
-   * @param askedAt the time at which the process sent the request to the rate limiter, by `performance.now()`
+   * @param askedAt the time at which the process sent the request to the rate limiter, read from `performance.now()`
    */
   remember(subject: RateLimitSubject, state: WindowState, askedAt: number): void {
     const unchangedMs = Math.min(

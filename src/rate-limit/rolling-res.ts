@@ -7,7 +7,7 @@ export class RollingRes extends RateLimiterRes {
 
   constructor(state: WindowState) {
     // The library rate-limiter-flexible refuses a request if the consumed points exceed the limit. For a refused
-    // request, the constructor therefore sets the consumed points to `Infinity`, so that they exceed every limit.
+    // request, the consumed points are therefore `Infinity`, which exceeds every limit.
     super(0, state.retryAfterMs, state.allowed ? state.hour.used : Infinity);
     this.state = state;
   }
@@ -24,8 +24,8 @@ export interface TakeOptions extends RateLimitSubject {
 
 /**
  * Uses up rate limit points of an API key or client address, through a rate limiter of the library
- * rate-limiter-flexible. For a refused request, the promise of the library rate-limiter-flexible is rejected, but the
- * promise of `takeFrom` is fulfilled with a result.
+ * rate-limiter-flexible. For a refused request, the library rate-limiter-flexible rejects its promise, but `takeFrom`
+ * returns a result.
  *
  * @throws when the rate limiter fails. If the rate limiter refuses the request, the function does not throw, because a
  *   refusal is not an error

@@ -63,8 +63,8 @@ export interface WindowCount {
    */
   used: number;
   /**
-   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds; the current time if no
-   * point was used in the window.
+   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds. If no point was used in
+   * the window, `resetAtMs` is the current time.
    */
   resetAtMs: number;
 }
@@ -94,9 +94,9 @@ export interface RollingLimiter {
    *
    * @param replacedAtMs the time (`nowMs`) of an earlier call that used one rate limit point for the same request. In
    *   one atomic operation, the limiter refunds the point that the earlier call used for the same request, and then
-   *   uses `points` points. `points` must therefore also include the one point that the earlier call used for the same
-   *   request. Even if the limiter refuses the request, it refunds the point that the earlier call used for this
-   *   request
+   *   uses `points` points. `points` must therefore be the points of the whole request, including the point that the
+   *   limiter refunds. Even if the limiter refuses the request, it refunds the point that the earlier call used for
+   *   this request
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }

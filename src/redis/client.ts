@@ -128,8 +128,8 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 
 /**
  * Sends a ping on each Redis connection at regular intervals. If a firewall drops a connection without closing it, the
- * client can notice the loss only because a ping gets no answer. When a ping gets no answer, the Redis client closes
- * the connection after `socketTimeoutMs`. The Redis client therefore detects a lost connection within 7 s.
+ * client can detect this only by a ping that gets no answer. When a ping gets no answer, the Redis client closes the
+ * connection after `socketTimeoutMs`. The Redis client therefore detects a lost connection within 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -152,8 +152,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   };
   client.on('ready', () => changed('up'));
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // If Redis refuses the database number in the URL, the client stays connected and uses database 0. The connection
-    // then works, so this error is the only sign that the database number in the URL is wrong.
+    // If Redis refuses the database number in the URL, the client stays connected and uses database 0. Because the
+    // client stays connected, only this error shows that the database number in the URL is wrong.
     if (error.command?.name === 'select') {
       log.error(
         { cause: error.message },

@@ -5,8 +5,8 @@ import type { RedisServers } from './servers.ts';
 import { whenLate } from './time-limit.ts';
 
 /**
- * The name of a channel through which gateway processes send notices to each other. While Redis is unreachable, at most
- * one notice waits for each channel, so that the queue of waiting notices stays short.
+ * The name of a channel through which gateway processes send notices to each other. While Redis is unreachable, a
+ * gateway process keeps at most one unsent notice for each channel, so that the queue of unsent notices stays short.
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
@@ -69,10 +69,10 @@ export function createLocalPubSub(): PubSub {
 /** The interval between two pings on the Redis connection that receives notices, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * The time limit for the response to a ping, in milliseconds. If Redis does not respond to a ping within this time, the
- * gateway process treats the Redis connection as lost. An unresponsive Redis must not delay the revocation of an API
- * key by more than 500 ms (docs/contract-keys.md#keys). The sum of `heartbeatTimeoutMs` and `heartbeatIntervalMs` must
- * therefore be less than 500 ms.
+ * The time limit for the response to a ping, in milliseconds. If Redis has not responded to a ping when this time limit
+ * ends, the gateway process treats the Redis connection as lost. An unresponsive Redis must not delay the revocation of
+ * an API key by more than 500 ms (docs/contract-keys.md#keys). The sum of `heartbeatTimeoutMs` and
+ * `heartbeatIntervalMs` must therefore be less than 500 ms.
  */
 const heartbeatTimeoutMs = 250;
 

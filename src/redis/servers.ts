@@ -2,8 +2,8 @@
 export interface RedisServers {
   /**
    * The URL of one Redis server, or the URLs of some nodes of one Redis cluster. When `sentinels` is set, the gateway
-   * ignores the host of the Redis URL. With sentinels, the gateway uses only the protocol (`rediss:` for TLS), the
-   * user, the password and the database number of the Redis URL.
+   * ignores the host of the Redis URL. From this URL, the gateway then uses only the protocol (`rediss:` for TLS), the
+   * user, the password and the database number.
    */
   urls: readonly [string, ...string[]];
   /** The Redis Sentinel servers, which know the address of the current primary. */
@@ -32,7 +32,7 @@ export interface RedisAddress {
 export const defaultPorts = { server: 6379, sentinel: 26_379 };
 
 /**
- * Returns the host name or IP address in a URL in the form that a network connection needs. In a URL, an IPv6 address
+ * Converts the host name or IP address of a URL to the form that a network connection needs. In a URL, an IPv6 address
  * has brackets, which this function removes.
  */
 export const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1');

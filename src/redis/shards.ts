@@ -52,8 +52,8 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * The maximum number of Redis keys that the gateway tries in order to find one that a given Redis server would store.
- * With 20,000 tries, the gateway finds a key even for a server with only 0.1% of the cluster slots.
+ * The maximum number of Redis keys that the gateway tries in order to find a key that belongs to a given Redis server.
+ * Even if a Redis server stores only 0.1% of the cluster slots, 20,000 tries are enough to find a key.
  */
 const maxTries = 20_000;
 

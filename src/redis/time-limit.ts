@@ -1,18 +1,18 @@
 import type { Cluster, Redis } from 'ioredis';
 
 /**
- * Calls the function `late` when Redis has not answered within a time limit. In a busy process, an answer may have
- * arrived in time although the process has not read the answer yet. When a timer is due and answers of Redis have also
- * arrived, Node.js runs the timer before it reads the answers. When the time limit is reached, `whenLate` therefore
- * first lets the process read all answers that have already arrived.
+ * Calls the function `late` when Redis has not answered within a time limit. An answer of Redis may already have
+ * arrived within the time limit when a busy process has not read it yet. When a timer is due and answers of Redis have
+ * also arrived, Node.js runs the timer before it reads the answers. When the time limit is reached, `whenLate`
+ * therefore lets the process read all answers that have already arrived, before it decides whether to call `late`.
  *
  * @returns a function that the caller must call when the answer of Redis has arrived
  */
 export function whenLate(limitMs: number, late: () => void): () => void {
   let answered = false;
   const timer = setTimeout(() => {
-    // Between the calls of the outer and the inner `setImmediate` callback, the process reads all answers that have
-    // already arrived.
+    // The process calls the outer `setImmediate` callback first, then reads all answers that have already arrived, and
+    // then calls the inner callback.
     setImmediate(() => setImmediate(() => !answered && late()));
   }, limitMs);
   return () => {

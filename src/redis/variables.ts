@@ -17,10 +17,10 @@ export function hasDecodableLogin(url: string): boolean {
 }
 
 /**
- * Whether the text after the host of a URL is empty, or is only the number of a Redis database, such as `/0` or
- * `?db=0`. A Redis URL may contain no other parameter after the host. In the URL of a single Redis server, the package
- * ioredis would use other parameters. In the URL of a cluster or of sentinels, ioredis would ignore them. For a single
- * Redis server, a parameter in the URL would also replace the gateway's own options.
+ * Whether a Redis URL ends after the host, or contains only a database number after the host, such as `/0` or `?db=0`.
+ * A Redis URL may contain no other parameter after the host. With a single Redis server, the package ioredis would use
+ * other parameters than the database number. In the URL of a cluster or of sentinels, ioredis would ignore them. For a
+ * single Redis server, other parameters would also replace the options that the gateway sets.
  */
 export function hasDatabaseNumber(url: string): boolean {
   if (!URL.canParse(url)) return true; // another rule reports the invalid URL
@@ -44,8 +44,8 @@ export const sentinelAddress = z.string().transform((text, context) => {
 
 /**
  * The default Redis URL when sentinels are configured. With the default URL, the connection to the Redis primary uses
- * no TLS and no password. The host name `sentinels` is never used, because the sentinels provide the address of the
- * primary.
+ * no TLS and no password. The host name `sentinels` is only a placeholder, because the gateway gets the address of the
+ * Redis primary from the sentinels.
  */
 const plainPrimary = 'redis://sentinels';
 

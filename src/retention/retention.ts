@@ -67,8 +67,8 @@ const batchPauseMs = 50;
 
 /**
  * If a process has written no usage record for `idleRecorderDays` days, it has probably ended. The gateway then removes
- * the row of the ended process from the table `UsageRecorder`. A gateway process needs its row in `UsageRecorder` only
- * while it can still send its last batch of usage records again.
+ * the row of the ended process from the table `UsageRecorder`. A running gateway process uses its row in
+ * `UsageRecorder` if it must send its last batch of usage records again.
  */
 const idleRecorderDays = 31;
 

@@ -8,7 +8,7 @@ import { samePlate } from '../whitelist/columns.ts';
 // webhooks. Each SQL statement in this file changes one batch of rows.
 
 /**
- * The maximum number of rows that one statement removes or cancels, so that client requests do not wait long for the
+ * The maximum number of rows that one statement removes or cancels. Client requests therefore do not wait long for this
  * statement.
  */
 export const maxBatchRows = 1000;
@@ -17,9 +17,9 @@ export const maxBatchRows = 1000;
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Returns SQL for the common table expression `turn`, which tries to get an advisory lock for a table. The column
- * `mine` of the common table expression `turn` is true if the SQL statement got the advisory lock. The lock ensures
- * that only one process at a time removes or cancels the expired rows of the table.
+ * Returns SQL for the subquery `turn`, which tries to get the advisory lock of the retention job for a table. The
+ * column `mine` of the SQL result `turn` is true if the SQL statement got the advisory lock. The lock ensures that only
+ * one process at a time removes or cancels the expired rows of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -34,11 +34,11 @@ const turnFor = (table: string) => `
  *
  * @param key the names of the primary key columns
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
- * @param options.deletedSessions an SQL query that returns the ids of the parking sessions that a database trigger
- *   deletes together with the removed rows. The query can read the primary keys of the removed rows from the common
- *   table expression `removed`
- * @param options.locked the alias of `table` in the query `expired`; with this alias, the SQL statement locks only rows
- *   of `table`. The option is omitted if `expired` reads no other table
+ * @param options.deletedSessions an SQL query that returns the ids of parking sessions. A database trigger deletes
+ *   these sessions when the SQL statement removes the rows. The query can read the primary keys of the removed rows from
+ *   the common table expression `removed`
+ * @param options.locked the alias of `table` in the query `expired`. The SQL statement then locks only rows of `table`.
+ *   The option is omitted if `expired` reads no other table
  */
 const removal = (
   table: string,
@@ -66,12 +66,11 @@ const endsAfterAge = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
 
 /**
- * Returns the SQL condition that is true if the retention job must keep the parking session with the id `id`. The
- * retention job keeps open parking sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). If a
- * parking session ended at most `$days` days ago, the event or occupancy count that ended the session is at most
- * `$days` days old. The retention job therefore also keeps the parking event or occupancy count that ended such a
- * parking session. If the retention job removed the parking event or occupancy count that ended a session, the gateway
- * would open the session again the next time that it computes the sessions.
+ * Returns an SQL condition that is true if the retention job must keep the parking session with the given id. The
+ * retention job keeps open parking sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). The
+ * event or occupancy count that ended such a recent session is also at most `$days` days old. The retention job
+ * therefore also keeps this event or count. Without the event or count that ended a session, the gateway would later
+ * compute that this session is still open.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
@@ -133,8 +132,8 @@ const oldestChanges = (locationId: string, count: number) =>
  * The SQL statements that remove expired records, with one SQL statement for each retention period in `RetentionDays`.
  */
 export const removals = {
-  // Most usage records are removed together with the partition of their day. The SQL statement `usage` removes the
-  // expired usage records that are in no daily partition.
+  // Most usage records are removed together with the partition of their day. Some expired usage records are in the
+  // default partition, and the SQL statement `usage` removes these records.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',
@@ -147,8 +146,8 @@ export const removals = {
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
   // A database trigger deletes a parking session together with the parking event or occupancy count that started the
-  // session. The retention job therefore keeps the parking event or occupancy count that started a session until the
-  // job may delete this session (`isStillNeeded`).
+  // session. The retention job must not delete a session too early. It therefore keeps the event or count that started
+  // the session until the session itself may be deleted (`isStillNeeded`).
   events: removal(
     'ParkingEvent',
     'id',

@@ -15,7 +15,7 @@ export function askAtMostEvery<Answer>(
   let answer: Promise<Answer> | undefined;
   let answeredAt = Infinity;
   return () => {
-    // While `ask` is running, `answeredAt` is infinite, so `now() - answeredAt` is less than every interval.
+    // `answeredAt` is infinite while `ask` is running, so further calls always return the answer of the running `ask`.
     if (answer && now() - answeredAt < intervalMs) return answer;
     answeredAt = Infinity;
     answer = ask().finally(() => (answeredAt = now()));

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 
-/** By default, one call of `load` gets at most this number of questions (such as ids to look up). */
+/** The default maximum of questions (such as ids to look up) in one call of `load`. */
 const maxJoinedQuestions = 1000;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * A large JSON value in a response. The gateway writes all earlier parts of the response before it reads a large value,
- * so that at most one large value of the response is in memory at a time. The gateway copies the JSON text of a large
- * value to the response without parsing the text.
+ * A large JSON value in a response. The gateway reads a large value only after it has written all earlier parts of the
+ * response. At most one large value of the response is therefore in memory at a time. The gateway copies the JSON text
+ * of a large value to the response without parsing the text.
  */
 export class DeferredJson {
   /**

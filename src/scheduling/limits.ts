@@ -23,8 +23,8 @@ export interface SlotLimits {
   waiting?: { perOwner: number; maxMs?: number; refusal: string };
   /**
    * How long a task may occupy its slot, in milliseconds. After `holdMs` milliseconds, a task continues without a slot,
-   * so that tasks of other owners can start. A task that runs longer than `holdMs` milliseconds probably does no work
-   * but waits, for example for a locked location or a slow client.
+   * and a task of another owner can get the slot. A task that runs longer than `holdMs` milliseconds probably does no
+   * work but waits, for example for a locked location or a slow client.
    */
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
@@ -50,15 +50,15 @@ const shortTasks = {
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
 /**
- * The maximum number of imports of one API key that may wait for a slot. The same maximum applies to the batches of
- * parking events of one API key.
+ * The maximum number of imports of one API key that may wait for a slot. For batches of parking events of one API key,
+ * the maximum is the same.
  */
 const waitingCalls = 20;
 
 /**
  * The maximum time for which an import or a batch of parking events waits for a slot, in milliseconds. The gateway
- * closes a connection after 125 s without data. A request that waits longer than 125 s would change data although the
- * gateway has already closed the client's connection.
+ * closes a connection after 125 s without data. A request must not wait longer than 125 s for its slot, because it
+ * would then change data after the gateway has closed the connection of the client.
  */
 const maxCallWaitMs = 60_000;
 
@@ -165,8 +165,8 @@ export const slotLimits = {
       'Each batch uses a database connection, and other requests also need connections. If a batch of parking events takes longer than 2 s, it is waiting for other changes of the same location. While a batch of parking events waits for the slot, its rows are in memory.',
   },
   /**
-   * Callers must first check that the location is in the scope of the API key. Without this check, an API key could
-   * fill the queue of waiting changes for another company's location.
+   * Callers must first check that the location is in the scope of the API key. Otherwise, an API key could fill the
+   * queue of waiting changes for a location of another company.
    */
   locationChanges: {
     ...wholeTasks,

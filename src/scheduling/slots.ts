@@ -13,8 +13,8 @@ export interface Slots {
    * block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
-   * @param options.mayRefuse whether `run` may refuse the task. For example, `mayRefuse` must be false for a task that
-   *   continues work that has already begun
+   * @param options.mayRefuse whether `run` may refuse the task. For example, `mayRefuse` is false for the later batches
+   *   of an import, because the import has already written its first batch
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait, or when the task has waited too
    *   long
    */

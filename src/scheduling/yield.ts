@@ -4,9 +4,9 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 const busyMs = 3;
 
 /**
- * The maximum number of times that a long task checks whether the event loop is still busy. The limit applies to each
- * pause separately: in every pause, the long task may check this many times. After `maxChecks` checks, the long task
- * continues even in a busy process.
+ * The maximum number of times that a long task checks whether the event loop is still busy. Each pause has its own
+ * limit: the checks of earlier pauses do not count. After `maxChecks` checks, the long task continues even in a busy
+ * process.
  */
 const maxChecks = 20;
 

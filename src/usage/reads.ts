@@ -48,8 +48,8 @@ export interface DeprecatedUse extends DeprecatedOperation {
 }
 
 /**
- * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The maximum length of the
- * time range of the GraphQL field `usage` is the same number of days.
+ * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The longest time range of
+ * the GraphQL field `usage` is also 31 days.
  */
 export const deprecatedUseDays = 31;
 

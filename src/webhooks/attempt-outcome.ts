@@ -45,7 +45,7 @@ export const isAccepted = ({ httpStatus }: AttemptResult) =>
   httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 
 /**
- * The HTTP status with which a receiver refuses all later messages (Standard Webhooks, "Responses").
+ * The HTTP status of a receiver that wants no further messages (Standard Webhooks, "Responses").
  */
 const goneStatus = 410;
 
@@ -125,9 +125,9 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // `now` is the time at which this transaction began. If another transaction claimed the message later, the computed
-    // duration is negative, because `claimedAt` is later than `now`. When the computed duration is negative, the
-    // gateway stores the duration 0.
+    // `now` is the time at which this transaction began. If another transaction claimed the message after this time,
+    // `claimedAt` is later than `now`, and the computed duration is negative. When the computed duration is negative,
+    // the gateway stores the duration 0.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   if (attempts.length === 0) return [];
@@ -144,9 +144,9 @@ export async function storeAcknowledgements(
 
 /**
  * Stores the result of a delivery attempt: whether the attempt delivered the webhook message. If the attempt failed,
- * the function either schedules the next attempt or marks the delivery as failed. The function disables the webhook if
- * the receiver responds with the status `goneStatus`, or has accepted no message for `disableAfterFailingDays` days
- * after a failed attempt. All times of a delivery and its attempts come from the clock of the database. Every
+ * the function either schedules the next attempt or marks the delivery as failed. The function disables the webhook
+ * when the receiver responds with the status `goneStatus`. It also disables a webhook that has been failing for
+ * `disableAfterFailingDays` days. All times of a delivery and its attempts come from the clock of the database. Every
  * transaction that changes a webhook and its deliveries first changes or locks the webhook, so that two transactions
  * cannot deadlock.
  */
@@ -210,13 +210,13 @@ export async function storeOutcome(
       // webhook or acknowledged the message. The gateway therefore checks the status of the delivery again. If the
       // lease of the failed attempt has ended, another worker, or a client that pulls messages, can already have
       // claimed the delivery. The result of the failed attempt must not shorten the lease of a worker or client that
-      // has claimed the delivery in the meantime. The gateway therefore also checks that `nextAttemptAt` is still the
-      // end of the lease of the failed attempt. The value of `claimedAt` cannot identify a lease, because workers never
-      // change `claimedAt` of a pull message.
+      // has claimed the delivery in the meantime. The gateway therefore changes the delivery only if `nextAttemptAt` is
+      // still the end of the failed attempt's lease. The value of `claimedAt` cannot identify a lease, because workers
+      // never change `claimedAt` of a pull message.
       where: { id, nextAttemptAt: leaseEndsAt, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
       // When a delivery has finally failed, the gateway sets `nextAttemptAt` to the current time, and thus ends the
-      // lease of the worker. If a client then asks the gateway to resend the message, a worker can send the message at
-      // once, and does not have to wait until the lease ends.
+      // lease of the worker. Because the lease has ended, a worker can send the message at once when a client asks the
+      // gateway to resend it.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });

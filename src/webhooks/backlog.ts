@@ -11,22 +11,24 @@ export interface WebhookBacklog {
   /** The age of the oldest pending delivery in seconds. */
   oldestSeconds: number;
   /**
-   * The longest time that a webhook delivery has waited for a webhook worker since the delivery became due, in seconds.
-   * `overdueSeconds` ignores the messages of pull webhooks, because these messages wait for a client and not for a
-   * worker.
+   * The longest time, in seconds, that a due webhook delivery has waited for a webhook worker. `overdueSeconds` ignores
+   * the messages of pull webhooks, because these messages wait for a client and not for a worker.
    */
   overdueSeconds: number;
 }
 
-/** The gateway counts at most this number of pending deliveries, so that counting does not burden the database. */
+/**
+ * Counting all pending deliveries could burden the database, so the gateway counts at most `maxCountedDeliveries` of
+ * these deliveries.
+ */
 const maxCountedDeliveries = 100_000;
 
 /**
  * Reads the number and the ages of the pending deliveries. The database uses its own clock to compute how long the
  * deliveries have been pending.
  *
- * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the result
- *   describes only this number of pending deliveries, which the database chooses arbitrarily
+ * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the database
+ *   arbitrarily chooses `most` of these deliveries, and the result describes only the chosen deliveries
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

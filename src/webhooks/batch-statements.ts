@@ -4,24 +4,24 @@ import { namedStatement } from '../database/named-statement.ts';
 // have millions of deliveries.
 
 /**
- * The maximum number of deliveries that one statement cancels, removes or resends. An SQL statement for more deliveries
- * than this maximum could exceed its time limit, and could make client requests wait long.
+ * The maximum number of deliveries that one statement cancels, removes or resends. If one SQL statement handled more
+ * deliveries, it could exceed the time limit of SQL statements and delay client requests.
  */
 export const maxBatchDeliveries = 1000;
 
 /**
  * SQL that limits a query to one batch of webhook deliveries. The batch size is in a subquery, so that the query
- * planner of the database does not know the batch size. Without the batch size, the query planner chooses a plan that
- * reads the deliveries in the order of an index and stops after one batch. If the planner knew the batch size, the
- * embedded database would sort all deliveries of the webhook for each batch. The embedded database would choose this
- * slow plan, because it has no statistics about its tables.
+ * planner of the database does not know the batch size. The query planner then chooses a plan that reads the deliveries
+ * in the order of an index and stops after one batch. If the planner knew the batch size, the embedded database would
+ * sort all deliveries of the webhook for each batch. The embedded database would choose this slow plan, because it has
+ * no statistics about its tables.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
 /**
  * The SQL condition for deliveries `d` whose ids are in the common table expression `batch`. The SQL condition compares
- * the ids with an array, and does not join the deliveries with `batch`. With a join, PostgreSQL could read all
- * deliveries of all webhooks, because the query planner does not know the size of the batch.
+ * the ids with an array, because a join of the deliveries with `batch` could be slow. To execute such a join,
+ * PostgreSQL could read all deliveries of all webhooks, because the query planner does not know the size of the batch.
  */
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
@@ -47,8 +47,8 @@ export const cancelBatch = namedStatement(
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
  * statement removes the pending deliveries of a webhook only after all other deliveries of this webhook. If the gateway
- * process ends before it has removed the last batch of deliveries, the webhook still exists, and the gateway can still
- * send its pending messages.
+ * process ends after some of the batches, the webhook still exists, so the gateway can still send the pending messages
+ * of this webhook.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -65,8 +65,8 @@ export const removeBatch = namedStatement(
 /**
  * The SQL condition that is true for a delivery `d` of a pull webhook if no client has acknowledged the message. A
  * client that has pulled an unacknowledged message can still acknowledge the message, even after the end of the lease.
- * If a client asks to resend a pull message that is not acknowledged, the SQL statement therefore does not change the
- * due time and `claimedAt` of its delivery.
+ * When the SQL statement resends an unacknowledged pull message, it therefore keeps the due time and `claimedAt` of the
+ * delivery.
  */
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
@@ -91,20 +91,19 @@ export const resendStatement = namedStatement(
 export interface ResentBatch {
   /** The number of deliveries that the statement scheduled again. */
   count: number;
-  /** The number of deliveries that the statement read, which is the number of all deliveries in the batch. */
+  /** The number of all deliveries in the batch, including the deliveries that the statement did not schedule again. */
   read: number;
   /** The id of the last delivery in the batch; null for an empty batch. */
   last: string | null;
 }
 
 /**
- * Schedules undelivered messages of a webhook again. The statement selects each message that was not delivered although
- * the gateway tried to deliver it between `$since` and `$until`. The statement also selects failed and cancelled
+ * Schedules undelivered messages of a webhook again. The statement selects each undelivered message for which the
+ * gateway made a delivery attempt between `$since` and `$until`. The statement also selects failed and cancelled
  * deliveries that were created between `$since` and `$until`. The statement does not select messages about the events
  * in the list `$unreadable`. The statement reads one batch of deliveries of the webhook: the first deliveries whose ids
  * are greater than `$after`. To look for the delivery attempts of a delivery, the statement uses a subquery with `LIMIT
- * 1`. If the statement used `EXISTS` instead of this subquery, PostgreSQL could read the delivery attempts of all
- * webhooks.
+ * 1`. With `EXISTS` instead of this subquery, PostgreSQL could read the delivery attempts of all webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

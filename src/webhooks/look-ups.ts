@@ -5,8 +5,8 @@ import { createSlots } from '../scheduling/slots.ts';
 import type { Resolve } from './name-resolver.ts';
 
 /**
- * How long a failed DNS look-up is cached, in milliseconds. The pause between two delivery attempts is at least as long
- * as `failureLifetimeMs`, so that each retry starts a new DNS look-up.
+ * How long a failed DNS look-up is cached, in milliseconds. The pause between two delivery attempts is never shorter
+ * than this time. Each retry therefore starts a new DNS look-up.
  */
 const failureLifetimeMs = 5_000;
 /**
@@ -65,8 +65,8 @@ export function createLookups(resolve: Resolve): Lookups {
           return lookUp(hostname, signal);
         };
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
-        // A DNS look-up that waits for a slot stays in the queue even after it is aborted. When the queue gives a slot
-        // to an aborted DNS look-up, the look-up ends without a DNS request.
+        // A DNS look-up that waits in the queue stays there even after it is aborted. When the queue can start this DNS
+        // look-up, the look-up ends without a DNS request.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
         slots.run(company, work).then(fulfil, fail);
       }),

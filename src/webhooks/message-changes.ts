@@ -44,7 +44,7 @@ const readCounts = namedStatement(
 
 /**
  * The maximum number of audit records whose list items one SQL statement counts. If one SQL statement counted the list
- * items of more audit records, other requests would have to wait too long.
+ * items of more than `maxJoinedRecords` audit records, it would delay other requests for too long.
  */
 const maxJoinedRecords = 10;
 

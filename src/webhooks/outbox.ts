@@ -37,8 +37,9 @@ export interface ClaimedDelivery extends Message {
   formerSecret: string | null;
   claimedAt: Date;
   /**
-   * The time until which the worker has reserved the delivery (the end of the worker's lease). The delivery is still
-   * reserved for this worker as long as `nextAttemptAt` of the delivery equals `leaseEndsAt`.
+   * The time until which the worker has reserved the delivery (the end of the worker's lease). If another claim
+   * follows, `nextAttemptAt` of the delivery changes, so the worker holds its lease as long as `nextAttemptAt` equals
+   * `leaseEndsAt`.
    */
   leaseEndsAt: Date;
   /** The trace context of the change that caused the message; null when the change was not traced. */

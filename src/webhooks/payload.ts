@@ -185,11 +185,11 @@ const insideCounted = z.object({
   vehicles: count.meta({ description: 'The number of vehicles in the occupancy count.' }),
   opened: count.meta({
     description:
-      'The number of sessions that `setInside` opened, because a counted vehicle had no open session.',
+      'The number of sessions that `setInside` opened for counted vehicles without an open session.',
   }),
   corrected: count.meta({
     description:
-      'The number of sessions that `setInside` ended, because the occupancy count did not include the vehicle of the session.',
+      'The number of sessions that `setInside` ended because their vehicles were not in the occupancy count.',
   }),
 });
 
@@ -274,7 +274,7 @@ export const messageRule = (type: MessageType) =>
           'Present only in sample messages, which a client requests with `testWebhook`. A sample message reports no real change.',
       }),
       changes: changesRules[type].meta({
-        description: 'The changed values: the new value of each field, or the old value and the new value.',
+        description: 'The details of the change; after an update, the values before and after the change.',
       }),
     }),
   });

@@ -39,7 +39,7 @@ function requirePull({ id, delivery }: Webhook): void {
     throw invalidField('webhookId', 'Must be a webhook with pull delivery; this one posts its messages', id);
 }
 
-/** The functions with which clients pull webhook messages from the database and acknowledge them. */
+/** The functions for pull webhooks: clients call them to pull webhook messages and to acknowledge the messages. */
 export type WebhookPulls = ReturnType<typeof createWebhookPulls>;
 
 /**
@@ -67,15 +67,15 @@ export function createWebhookPulls(services: {
   }
 
   /**
-   * Counts each lease that ended without an acknowledgement as a failed delivery attempt, and marks the webhook as
-   * failing.
+   * If a lease ended without an acknowledgement, counts a failed delivery attempt for this lease, and marks the webhook
+   * as failing.
    */
   async function noteEndedLeases(webhookId: string, pulled: readonly Pulled[]): Promise<void> {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // A separate statement updates the webhook, because deadlocks could occur if one transaction locked deliveries
-    // before their webhook.
+    // This statement is not part of the transaction that locks the deliveries. A transaction must lock a webhook before
+    // its deliveries, because otherwise deadlocks could occur.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }
@@ -100,8 +100,9 @@ export function createWebhookPulls(services: {
       const webhook = await findWebhook(prisma, key, webhookId, 'webhookId');
       requirePull(webhook);
       requireEnabled(webhook, 'webhookId');
-      // The function checks the webhook's secrets before it leases messages to the client. If this check fails, the
-      // client gets an error, and must get no leases.
+      // The function checks the webhook's secrets before it leases messages to the client. If the gateway cannot
+      // decrypt a secret, the client gets an error instead of the messages, so the function must not lease the
+      // messages.
       await requireSecrets(webhook);
       const pulled = await sql.query<Pulled>(
         pullStatement,

@@ -13,7 +13,9 @@ import { findWebhook } from './lock.ts';
 import { createChangesWithCounts, isListing } from './message-changes.ts';
 import { messageBody, testMessageType } from './payload.ts';
 
-/** The Prisma option that makes a query also read the attempts of each webhook delivery, oldest first. */
+/**
+ * This Prisma option also reads the attempts of each webhook delivery. The attempts are sorted from oldest to newest.
+ */
 export const withAttempts = {
   attempts: { orderBy: { id: 'asc' } },
 } as const satisfies Prisma.WebhookDeliveryInclude;

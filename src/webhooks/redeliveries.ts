@@ -85,7 +85,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           where: { id: deliveryId },
           include: withAttempts,
         });
-        // If the retention job has removed the webhook delivery in the meantime, the query finds no delivery.
+        // If the retention job removed the webhook delivery before this query, the query finds no delivery.
         if (!delivery) throw deliveryNotFound(deliveryId);
         return delivery;
       });

@@ -14,8 +14,8 @@ import { advisoryLocks } from '../database/advisory-locks.ts';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { WebhookTarget } from './sender.ts';
 
-// The functions of this file check the conditions for creating or changing a webhook. If a condition for the webhook is
-// not met, the function throws the error that the client receives.
+// The functions of this file check the conditions for creating or changing a webhook. If a webhook does not meet one of
+// these conditions, the function throws an error for the client.
 
 /**
  * The maximum number of webhooks for one company. The number of webhooks is limited, because every change creates a
@@ -49,8 +49,8 @@ export const unreadableEvents = ({ permissions }: AuthenticatedKey): WebhookEven
 
 /**
  * Before a client changes the URL of a webhook, checks that the API key may read the webhook messages that still wait
- * for delivery. A webhook message can still wait for delivery after its webhook no longer subscribes to this type of
- * message. The function first waits until all transactions that add messages to the webhook have ended, because it
+ * for delivery. When a webhook no longer subscribes to a kind of event, older messages about such events can still wait
+ * for delivery. The function first waits until all transactions that add messages to the webhook have ended, because it
  * cannot see the messages of a running transaction.
  *
  * @throws {ServiceError} `FORBIDDEN`

@@ -94,8 +94,8 @@ export interface WebhookTarget {
 }
 
 /**
- * Returns the first IPv4 addresses and the first IPv6 addresses of a list, at most `maxAddressesPerFamily` addresses of
- * each kind.
+ * From a list of IP addresses, returns the first `maxAddressesPerFamily` IPv4 addresses and the first
+ * `maxAddressesPerFamily` IPv6 addresses.
  */
 const firstAddresses = (addresses: readonly LookupAddress[]) =>
   [4, 6].flatMap((wanted) =>

@@ -7,8 +7,8 @@ import { changesOfMessage } from './message-changes.ts';
 
 /**
  * For how many seconds a worker reserves a delivery when it claims the delivery (the worker's lease). After
- * `workerLeaseSeconds` seconds, another worker may claim the delivery. A worker reserves a delivery for longer than the
- * longest possible delivery attempt takes.
+ * `workerLeaseSeconds` seconds, another worker may claim the delivery. The lease must be longer than any delivery
+ * attempt can take.
  */
 const workerLeaseSeconds = 60;
 
@@ -18,13 +18,13 @@ const workerLeaseSeconds = 60;
  */
 const maxInFlight = 200;
 /**
- * The maximum number of concurrent delivery attempts for one company, so that unresponsive receivers of one company do
- * not delay other companies.
+ * The maximum number of concurrent delivery attempts for one company. Because of this limit, unresponsive receivers of
+ * one company do not delay other companies.
  */
 export const maxInFlightPerCompany = 20;
 /**
- * The maximum number of concurrent delivery attempts for one webhook, so that one slow receiver cannot use all
- * concurrent attempts of its company.
+ * The maximum number of concurrent delivery attempts for one webhook. Because of this limit, one slow receiver cannot
+ * use all concurrent attempts of its company.
  */
 const maxInFlightPerWebhook = 5;
 /**
@@ -68,10 +68,10 @@ function claimLocked(
 
 /**
  * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. For each webhook, the SQL
- * selects the deliveries with the earliest due times. The SQL limits their number, so that this worker never has more
- * than `maxInFlightPerWebhook` delivery attempts of one webhook in progress. The SQL reads the webhooks from the common
- * table expression `enabled`. The parameter `$id` contains the ids of the deliveries that this worker is already
- * sending.
+ * selects the deliveries with the earliest due times. The SQL limits the number of selected deliveries, because this
+ * worker may have at most `maxInFlightPerWebhook` delivery attempts of one webhook in progress. The SQL reads the
+ * webhooks from the common table expression `enabled`. The parameter `$id` contains the ids of the deliveries that this
+ * worker is already sending.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -85,9 +85,9 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
       WHERE e.delivery = '${kind}'`;
 
 /**
- * The SQL expression for the value that `claimedAt` gets when a worker claims the delivery `d`. A worker that claims an
- * expired message of a pull webhook does not change `claimedAt`. For a pull webhook, `claimedAt` is the time at which a
- * client pulled the message.
+ * The SQL expression for the value that `claimedAt` gets when a worker claims the delivery `d`. When a worker claims a
+ * message of a pull webhook because the message has expired, the worker does not change `claimedAt`. For a pull
+ * webhook, `claimedAt` is the time at which a client pulled the message.
  */
 const claimedByWorker = `
         CASE WHEN (SELECT w.delivery FROM "Webhook" w WHERE w.id = d."webhookId") = 'PULL' THEN d."claimedAt" ELSE now() END`;
@@ -97,10 +97,10 @@ const claimedByWorker = `
  * pull webhook is due when its message has expired without an acknowledgement. The SQL statement claims only a limited
  * number of deliveries for each company. The SQL statement claims the deliveries of failing webhooks after all other
  * deliveries. To share the attempts fairly between the companies, the SQL statement always chooses the next delivery
- * from the company that has the fewest deliveries in progress or already chosen by the statement. The SQL statement
- * claims the deliveries of one company in the order of their due times. The SQL parameters describe the delivery
- * attempts that this worker has in progress. The SQL statement locks only the deliveries that it will claim, and checks
- * again whether the locked deliveries are due.
+ * from the company with the fewest deliveries in progress. Deliveries that the statement has already chosen count as
+ * deliveries in progress. The SQL statement claims the deliveries of one company in the order of their due times. The
+ * SQL parameters describe the delivery attempts that this worker has in progress. The SQL statement locks only the
+ * deliveries that it will claim, and checks again whether the locked deliveries are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -152,8 +152,8 @@ export const acceptStatement = namedStatement(
 );
 
 /**
- * Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. If another claim, or a request to send
- * the message again, has changed `nextAttemptAt`, it no longer equals `$leaseEndsAt`, and the delivery stays unchanged.
+ * Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. The statement does not change the
+ * delivery if another claim, or a request to send the message again, has already changed `nextAttemptAt`.
  */
 export const releaseStatement = namedStatement(
   'webhook-release',
@@ -162,10 +162,10 @@ export const releaseStatement = namedStatement(
 );
 
 /**
- * The size, in bytes, at which a response with pulled webhook messages is full. If the audit records of the messages
- * that are already in the response have more than `maxStoredBytes` bytes (column `changes`), the gateway adds no
- * further message to the response. A response with many large messages would delay other requests, because the gateway
- * parses and signs messages without yielding to the event loop.
+ * The size, in bytes, at which a response with pulled webhook messages is full. When the messages in a response
+ * together exceed this size, the gateway adds no further message. The size of a message is the size of its audit record
+ * (column `changes`). A response with many large messages would delay other requests, because the gateway parses and
+ * signs messages without yielding to the event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 
@@ -178,8 +178,8 @@ export const maxDurationMs = 2 ** 31 - 1;
 const longestDuration = `interval '${maxDurationMs} milliseconds'`;
 
 /**
- * The error text of a failed delivery attempt: a client pulled the message, and did not acknowledge it before the lease
- * ended.
+ * The error text of a delivery attempt that failed because the client pulled the message, but did not acknowledge it
+ * before the lease ended.
  */
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
@@ -256,7 +256,7 @@ export const countWaiting = namedStatement(
 );
 
 /**
- * Reads the number of pending webhook deliveries, the age of the oldest webhook delivery, and the longest delay of a
+ * Reads the number of pending webhook deliveries, the age of the oldest pending delivery, and the longest delay of a
  * push delivery. The statement reads at most `$most` deliveries.
  */
 export const backlogStatement = namedStatement(

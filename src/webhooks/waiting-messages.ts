@@ -9,8 +9,8 @@ import { countWaiting, type WaitingCount } from './statements.ts';
  */
 const pollIntervalMs = 1_000;
 /**
- * The gateway counts the waiting webhook messages at regular intervals. If the gateway counts this many times, and
- * always finds waiting messages but no new message, it notifies the clients of the webhook again.
+ * The gateway counts the waiting webhook messages at regular intervals. After `countsUntilReminder` consecutive counts
+ * have found waiting messages but no new message, the gateway notifies the clients of the webhook again.
  */
 const countsUntilReminder = 30;
 
@@ -45,8 +45,8 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
     // The time of a webhook message is the time at which the transaction that created the message started. When two
-    // transactions run at the same time, the transaction that started first can end last. A new message can therefore
-    // have an earlier time than a message that the gateway has already reported in its last notice to the client.
+    // transactions run at the same time, the transaction that started first can end last. The time of a new message can
+    // therefore be earlier than the times of messages that the gateway has already reported to the client.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

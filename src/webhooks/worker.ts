@@ -15,8 +15,8 @@ import { signedMessage } from './signed-message.ts';
 export interface WebhookWorker {
   /**
    * Stops the worker and aborts its delivery attempts in progress. If other gateway processes are running, their
-   * workers repeat the aborted delivery attempts. If no other gateway process is running, the gateway repeats the
-   * aborted delivery attempts after its next start.
+   * workers repeat the aborted delivery attempts. If no other gateway process is running, the next gateway process that
+   * starts repeats the aborted delivery attempts.
    */
   close(): Promise<void>;
 }
@@ -44,8 +44,8 @@ const attemptTimeoutMs = 15_000;
 const notStartedPauseSeconds = 5;
 
 /**
- * The delivery result that the gateway stores when the message of a pull webhook has expired. For a pull webhook, a
- * worker claims only expired messages.
+ * When a message of a pull webhook expires, the gateway stores this result for the delivery of the message. For a pull
+ * webhook, a worker claims only expired messages.
  */
 const neverAcknowledged: AttemptResult = {
   httpStatus: null,
@@ -96,8 +96,8 @@ export function createWebhookWorker(options: {
   }
 
   /**
-   * Makes one attempt to deliver a webhook message within an OpenTelemetry span. The tracing span belongs to the trace
-   * of the change that caused the webhook message.
+   * Makes one attempt to deliver a webhook message within an OpenTelemetry span. The change that caused the webhook
+   * message has a trace, and the span becomes a part of this trace.
    */
   async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();

@@ -61,9 +61,9 @@ const isGiven = <Value>(value: Value | null | undefined): value is Value =>
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 /**
- * Runs a statement that cancels or removes one batch of deliveries of a webhook. Returns true if the batch was full: if
- * the statement found as many deliveries as one batch can contain. If the batch was full, the webhook may have more
- * deliveries, so the caller must run the SQL statement again.
+ * Runs a statement that cancels or removes one batch of deliveries of a webhook. Returns true if the batch was full,
+ * which means that the statement found the maximum number of deliveries of a batch. If the batch was full, the webhook
+ * may have more deliveries, so the caller must run the SQL statement again.
  */
 async function isFullBatch(
   transaction: Transaction,
@@ -95,8 +95,8 @@ export function createWebhookWrites(services: {
      * Creates a webhook. Only an operator's API key can create a webhook without a company. A webhook without a company
      * receives the events of all companies.
      *
-     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the DNS look-up of
-     *   the receiver's host
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key has lost its access while the function
+     *   looked up the DNS name of the receiver
      * @throws {ServiceError} `FORBIDDEN` for a company outside the API key's scope, and for events that the API key may
      *   not read
      * @throws {ServiceError} `NOT_FOUND` for locations outside the API key's scope
@@ -154,8 +154,8 @@ export function createWebhookWrites(services: {
      * deliveries of the webhook in batches. If the change enables the webhook, the function first cancels the
      * deliveries that are still pending.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. If an API key may
-     *   not read the events to which the webhook subscribes, a client with this key can only disable the webhook or
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key may
+     *   lack read access to the events of the webhook. A client with such an API key can only disable the webhook, or
      *   subscribe it to other events. Only an API key that may also read the waiting messages can change the URL,
      *   because the new receiver gets these messages
      */
@@ -181,8 +181,8 @@ export function createWebhookWrites(services: {
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
         // A disabled webhook can still have pending deliveries. Another transaction may have added a delivery while the
-        // webhook was being disabled. The gateway process that disabled the webhook may also have ended before it had
-        // cancelled all deliveries.
+        // webhook was being disabled. It is also possible that the gateway process disabled the webhook, but ended
+        // before it had cancelled all deliveries.
         if (isEnabling && (await isFullBatch(transaction, cancelBatch, id))) return undefined;
         const after = await transaction.webhook.update({
           where: { id },
@@ -220,9 +220,9 @@ export function createWebhookWrites(services: {
       const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
-        // Once this transaction has deleted the webhook row, every other transaction that adds a delivery for this
-        // webhook waits until this transaction ends. The last transaction therefore deletes the deliveries first and
-        // the webhook row at its end, so that other transactions wait only for a short time.
+        // After the deletion of the webhook row, other transactions that add a delivery for the webhook wait until this
+        // transaction ends. The last transaction therefore deletes the webhook row as late as possible, after the
+        // deliveries. Other transactions then wait only for a short time.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',

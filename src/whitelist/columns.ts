@@ -117,7 +117,7 @@ export const valueAssignments = (sent: string) =>
 
 /**
  * Returns SQL for the new value of a column when an import changes an existing whitelist entry `w`. The table `input`
- * contains the imported row that has the plate of the whitelist entry.
+ * contains the imported row with the same plate as this whitelist entry.
  */
 const mergedValue = (quoted: string, column: string) =>
   isOmittable(column)
@@ -147,7 +147,7 @@ export const samePlate = (one: string, other: string) =>
 
 /**
  * SQL that converts the parts of a plate to one text in the form that `plateText` returns. Plates contain only ASCII
- * characters, so the SQL needs no conversion except the conversion to upper case.
+ * characters, so the conversion to upper case is sufficient.
  */
 const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
 
@@ -169,9 +169,9 @@ export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $t
 
 /**
  * The SQL condition that is true when a whitelist entry `e` matches a camera text `t` (the plate text that a camera
- * read). The camera text `t` may begin with the plate type, and always ends with the plate number. The SQL condition
- * compares the plate number of the whitelist entry `e` with all possible plate numbers at the end of the camera text
- * `t`. PostgreSQL can therefore use the index of plate numbers.
+ * read). The camera text `t` may begin with the plate type, and always ends with the plate number. The camera text has
+ * several possible plate numbers at its end, and the SQL condition compares each of them with the plate number of `e`.
+ * PostgreSQL can therefore use the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})

@@ -90,8 +90,8 @@ export function wallTime(at: Date, timezone: string): WallTime {
 /**
  * Whether a local time lies within the weekly hours of a whitelist entry. When daylight saving time ends, one hour of
  * local time occurs twice. When the clocks are set back, weekly hours within the repeated hour apply both times. When
- * daylight saving time begins, one hour of local time is skipped. Weekly hours within the skipped hour do not apply on
- * the day on which daylight saving time begins.
+ * daylight saving time begins, one hour of local time is skipped. On the day on which this hour is skipped, weekly
+ * hours within the skipped hour do not apply.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],

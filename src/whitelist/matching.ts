@@ -11,7 +11,7 @@ import { entriesOfTexts } from './statements.ts';
 /** A plate in the form that a gate sends: either the parts of the plate, or the text that a camera read. */
 export type PlateInput = { plate: Plate; reading?: undefined } | { plate?: undefined; reading: PlateReading };
 
-/** All plate texts that a camera may have read from one plate, with the plate type if it is known. */
+/** All possible texts of one plate that a camera read, with the plate type if it is known. */
 export interface TextQuestion {
   plateType: string | null;
   texts: readonly RankedText[];
@@ -21,7 +21,7 @@ export interface TextQuestion {
 export interface FittingEntry {
   entry: WhitelistEntry;
   /**
-   * The index of the text that matches the whitelist entry, in the list of possible texts of the camera reading.
+   * A camera reading has a list of possible texts. `place` is the index of the text that matches the whitelist entry.
    */
   place: number;
 }
@@ -64,8 +64,8 @@ export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fit
 }
 
 /**
- * Returns the whitelist entry that matches the most likely text of a camera reading. Returns null if no whitelist entry
- * matches, or if the two best matches are equally likely.
+ * One camera reading can have several possible texts. Returns the whitelist entry that matches the most likely of these
+ * texts. Returns null if no whitelist entry matches, or if the two best matches are equally likely.
  */
 export function onlyNearest<Fitting extends FittingEntry>(
   texts: readonly RankedText[],

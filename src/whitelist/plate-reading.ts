@@ -22,9 +22,9 @@ export interface PlateReading {
 
 /**
  * How likely it is that a possible plate text is the real text on the plate. `TEXT` (the text that the camera read) is
- * more likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text
- * that differs from the camera's text in one character that cameras confuse). If several possible texts match a
- * whitelist entry, the gateway uses the most likely text.
+ * more likely the real text than `ALTERNATIVE` (an alternative that the camera sent). `CONFUSABLE` (a text that differs
+ * from the text of the camera in one character that cameras confuse) is the least likely. If several possible texts
+ * match a whitelist entry, the gateway uses the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
@@ -74,10 +74,10 @@ export function plateText(text: string): string {
       // In both Unicode blocks of Arabic-Indic digits, the last four bits of the code point are the value of the digit.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // The text must be normalized a second time, because the other conversions can undo the first normalization.
-      // `toUpperCase` can write a letter and its accent as two characters, and NFKC joins the two characters again. If
-      // a separator (such as a dot) is between a letter and its accent, NFKC can join the letter and the accent only
-      // after the separator is removed.
+      // The text must be normalized a second time, because the other conversions can undo the first normalization. For
+      // example, `toUpperCase` can separate a letter from its accent, and the second normalisation joins them into one
+      // character. If a separator (such as a dot) is between a letter and its accent, NFKC can join the letter and the
+      // accent only after the separator is removed.
       .normalize('NFKC')
   );
 }

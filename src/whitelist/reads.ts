@@ -69,8 +69,8 @@ export function createWhitelistReads({
 
   return {
     /**
-     * Lists the whitelist entries of a location that match the filters. If the location is outside the API key's scope,
-     * reading a page of the returned list throws the error `NOT_FOUND`.
+     * Lists the whitelist entries of a location that match the filters. If the location is outside the scope of the API
+     * key, the error `NOT_FOUND` occurs when the caller reads a page of the returned list.
      */
     entriesOf(
       key: AuthenticatedKey,

@@ -116,9 +116,10 @@ export const insertEntries = namedStatement(
  * Returns an SQL statement that changes or removes whitelist entries. The SQL statement locks the whitelist entries in
  * the order of the entry ids, so that two concurrent SQL statements cannot deadlock.
  *
- * @param written the SQL that changes or removes the whitelist entries `w`, without the `WHERE` clause. The table
- *   `expected` contains only the changes that pass the version check
- * @param changes an SQL expression that creates the JSON of the audit record from the tables `before` and `written`
+ * @param written the SQL text, without its `WHERE` clause, that changes or removes whitelist entries (table alias `w`).
+ *   The table `expected` contains only the changes that pass the version check
+ * @param changes an SQL expression that creates the JSON of the audit record. The expression reads the tables `before`
+ *   and `written` of the SQL statement
  */
 const writeStatement = (
   name: string,
@@ -154,7 +155,7 @@ const writeStatement = (
 /**
  * Returns an SQL statement that changes some columns of whitelist entries.
  *
- * @param assignments SQL that sets columns of the whitelist entry `w` to values of the table `expected`
+ * @param assignments SQL that copies values from the table `expected` to columns of a whitelist entry (table alias `w`)
  */
 const updateStatement = (name: string, sent: SentColumns, assignments: string) =>
   writeStatement(name, sent, {

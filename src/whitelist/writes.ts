@@ -153,7 +153,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the given id if its format is valid; otherwise returns a new id, which belongs to no whitelist entry. With a
- * malformed id, the SQL statement could fail, although it should only find no whitelist entry.
+ * Returns the given id if its format is valid; otherwise returns a new id, which belongs to no whitelist entry. For a
+ * malformed id, the SQL statement could fail instead of finding no whitelist entry.
  */
 const knownId = (id: string) => (isId(id) ? id : newId());

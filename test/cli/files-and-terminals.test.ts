@@ -26,8 +26,8 @@ const { pms, folder, fileOf } = openCommandLine(url);
 const formula = '=HYPERLINK("https://evil.example";"7")';
 
 /**
- * Creates a location with a whitelist entry and a quota. The whitelist entry and the quota have the same reference id,
- * whose text is a spreadsheet formula.
+ * Creates a location with a whitelist entry and a quota. The whitelist entry and the quota belong to the same
+ * reference, and the id of this reference is a spreadsheet formula.
  */
 async function newTenant() {
   const tenant = await gateway.newTenant();

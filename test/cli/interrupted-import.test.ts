@@ -23,10 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. The
- * proxy delays the request with the number `heldFrom`, and all later requests whose body contains the text `held`,
- * until the test calls `answer`. The proxy forwards a request at once if the body of the request does not contain the
- * text `held`.
+ * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. When
+ * this count reaches `heldFrom`, the proxy delays this request and every later counted request until the test calls
+ * `answer`. The proxy forwards a request at once if the body of the request does not contain the text `held`.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];
@@ -351,7 +350,7 @@ describe('an import by pms whose input is invalid or cannot be read', () => {
   });
 });
 
-test('pms import --after-line 2 skips the first two lines of the file, and pms refuses this option together with --mode replace', async () => {
+test('pms import --after-line 2 skips the first two lines of the file, and pms refuses --after-line together with --mode replace', async () => {
   const { key, locationId } = await gateway.newTenant();
   const twice = newEntry();
   const file = csvOf(row(twice), row(), row(twice), row());
@@ -365,7 +364,7 @@ test('pms import --after-line 2 skips the first two lines of the file, and pms r
   });
 });
 
-test('when the gateway has rejected a row, the continued import still imports a later row with the same plate', async () => {
+test('when the gateway has rejected a row, the continued import still imports a later, correct row with the plate of the rejected row', async () => {
   const { key, locationId } = await gateway.newTenant();
   const entry = newEntry();
   const wrong = { ...entry, referenceId: ' ' };

@@ -103,7 +103,7 @@ describe('the commands pms events and pms status', () => {
 });
 
 describe('the command pms occupancy', () => {
-  test('pms occupancy sends which vehicles or how many vehicles are inside a location, and prints the new occupancy count', async () => {
+  test('pms occupancy sends either a list of the vehicles inside a location or only their number, and prints the new occupancy count', async () => {
     const { key, locationId } = await gateway.newTenant();
     const folder = await mkdtemp(join(tmpdir(), 'pms-'));
     onTestFinished(() => rm(folder, { recursive: true }));

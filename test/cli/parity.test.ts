@@ -65,12 +65,12 @@ interface Replacement {
 
 /**
  * Starts a proxy that replaces some responses of the gateway. Each response that the proxy creates has the header
- * `Retry-After: 0`, so that pms repeats the request without a pause.
+ * `Retry-After: 0`. This header tells pms to repeat the request without a pause.
  *
- * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
- *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, and `graph` for a GraphQL
- *   request. The parameter `kind` is `twin` for a request with which pms asks the gateway to translate a REST request
- *   to GraphQL
+ * @param replace a function that decides about each response: it returns a replacement response, `'reset'` to close the
+ *   connection, or undefined to forward the response. The parameter `kind` is `rest` for a REST request, and `graph`
+ *   for a GraphQL request. The parameter `kind` is `twin` for a request with which pms asks the gateway to translate a
+ *   REST request to GraphQL
  * @returns the URL of the proxy
  */
 async function failing(

@@ -157,7 +157,7 @@ describe('error messages of pms', () => {
 
 /**
  * Starts an HTTP server, which closes when the test ends, and returns its URL. With `isOpen: false`, the function
- * closes the server at once, so that no server listens at the returned URL.
+ * closes the server immediately, and no server listens at the returned URL.
  */
 async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<string> {
   const server = createServer(answer);
@@ -441,7 +441,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('when pms listen cannot forward a webhook message, the reason that it prints contains no header value', async () => {
+  test('when pms listen cannot forward a webhook message, it prints the reason of the failure without any header value', async () => {
     for (const character of ['\u0000', '\u0001', '€']) {
       const error: unknown = await fetch(url, { headers: [['X-Signature', secret + character]] }).catch(
         (thrown: unknown) => thrown,

@@ -130,7 +130,7 @@ describe('an import by pms whose option --rejects names the input file', () => {
     },
   );
 
-  test('pms refuses to overwrite a file with the rejected rows while pms reads this file from standard input', () => {
+  test('pms does not write the rejected rows to a file that pms is reading from standard input', () => {
     const file = csvOf(row(), badRow());
     const before = readFileSync(file, 'utf8');
     const stdin = openSync(file, 'r');

@@ -7,8 +7,8 @@ import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
 /**
- * The number of clients in one test. The test runs twice with each kind of database, once with and once without CORS,
- * so that 2 × 1,500 clients disconnect.
+ * The number of clients in one test. For each kind of database, the test runs once with CORS and once without CORS, so
+ * 2 × 1,500 clients disconnect.
  */
 const clientCount = 1_500;
 /**
@@ -19,8 +19,8 @@ const clientsOfRound = { count: 300, atOnce: 40 };
 const rounds = clientCount / clientsOfRound.count;
 
 /**
- * Functions that create a database for a gateway. Each function that creates a database returns the environment
- * variables for the gateway (`env`), and a function that deletes the database (`remove`).
+ * Functions that create a database for a gateway. Each function that creates a database returns two properties: `env`
+ * contains the environment variables for the gateway, and `remove` is a function that deletes the database.
  */
 const databases = {
   PostgreSQL: async () => {

@@ -9,7 +9,7 @@ import { askGraph } from './support/tenant.ts';
 
 describe('an embedded database whose first start was interrupted by SIGKILL', { timeout: 400_000 }, () => {
   test.each([100, 500, 1000, 2000])(
-    'the embedded database starts and keeps its data, even if the gateway was killed %i ms after its first start began',
+    'a gateway that was killed %i ms after the beginning of its first start starts again, and its embedded database keeps its data',
     async (afterMs) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'fault-embedded-'));
       const started: GatewayProcess[] = [];

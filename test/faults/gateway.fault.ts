@@ -13,7 +13,7 @@ import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from '.
 
 /** How long the gateways may take to acknowledge 60 requests on a busy machine, in milliseconds. */
 const progressTimeoutMs = 120_000;
-/** The duration of a fault, in milliseconds, which is long enough for the gateway to detect the fault. */
+/** How long each fault of a test lasts, in milliseconds. The gateway detects a fault within this time. */
 const faultMs = 6_000;
 /** The shortest pause between two attempts to deliver a webhook message, in milliseconds (docs/webhooks.md). */
 const leastRetryDelayMs = 5_000;
@@ -50,8 +50,8 @@ let stops = 0;
 const tenants: Tenant[] = [];
 
 /**
- * Opens a database connection with which a test checks the stored data. The function ignores errors on the open
- * database connection, because some tests kill PostgreSQL.
+ * Opens a database connection with which a test checks the stored data. If PostgreSQL ends and the connection breaks,
+ * the function ignores the error, because some tests kill PostgreSQL.
  */
 async function connectDatabase(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: postgres.url });
@@ -102,8 +102,8 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 /**
  * When Redis fails, the gateways serve at most this number of requests with the rate-limited API key. Redis and each
  * gateway process have separate counters, and each counter allows `limitedKeyBudget` requests. During one test, Redis
- * can lose its data once, and each gateway process can restart once. When a gateway process restarts, or when Redis
- * loses its data, the counter of this process or of Redis starts at 0 again.
+ * can lose its data once, and each gateway process can restart once. A gateway process that restarts begins again with
+ * an empty counter, and so does Redis after the loss of its data.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
@@ -127,7 +127,8 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 interface FaultOptions {
   /**
    * The gateways may serve at most this number of requests with the rate-limited API key. The default of `limitBound`
-   * is the rate limit of the API key, because the gateways enforce rate limits exactly while Redis works.
+   * is the rate limit of this API key. This default suits faults without an outage of Redis, because the gateways then
+   * enforce rate limits exactly.
    */
   limitBound?: number;
   /**
@@ -182,8 +183,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
     }));
 
   // Vitest repeats this test up to two times after a failure, because the test sometimes fails without a defect of the
-  // gateway. HTTP allows a server to close an idle connection, and a request that a client sends at the same moment can
-  // fail.
+  // gateway. HTTP allows a server to close an idle connection. If a client sends a request on the connection at the
+  // same moment, the request can fail.
   test(
     'a gateway that gets SIGTERM finishes its running requests and exits cleanly',
     { retry: 2 },
@@ -343,8 +344,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
           // From the third delivery attempt on, the gateway pauses before each attempt. Each pause is at least as long
-          // as the time from the first attempt to the most recent attempt before the pause. For example, if attempt 3
-          // is 10 s after attempt 1, attempt 4 is at least 20 s after attempt 1.
+          // as the time between the first attempt and the last attempt before this pause. For example, if attempt 3 is
+          // 10 s after attempt 1, attempt 4 is at least 20 s after attempt 1.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -376,9 +377,9 @@ test('all webhook messages about one change have the same message id', { timeout
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
-  // An earlier test of this file killed a gateway process that had reserved webhook messages for a limited time. The
-  // test waits until the reservations of the killed process have ended, and another gateway process has sent the
-  // messages.
+  // An earlier test of this file killed a gateway process. This process had reserved webhook messages for itself, so
+  // other processes cannot send these messages for a limited time. The test waits until the reservations of the killed
+  // process have ended, and another gateway process has sent the messages.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

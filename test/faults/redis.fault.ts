@@ -110,8 +110,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
   });
 
   test('a notice of a change reaches every gateway process, even when the sender is connected to a different node of the Redis cluster', async () => {
-    // The test opens 12 connections to Redis, as 12 gateway processes would. Each connection chooses a node of the
-    // Redis cluster at random, so the connections almost certainly lead to several nodes.
+    // The test opens 12 connections to Redis, as 12 gateway processes would. Each connection chooses a random node of
+    // the Redis cluster, so the 12 connections almost certainly use more than one node.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard = new Set<number>();
@@ -131,10 +131,10 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
       // Each API key may send 10 requests per minute, and also only 10 requests per hour. The killed Redis node stored
-      // the request counts of some API keys. For the API keys whose request counts were on the killed Redis node, each
-      // of the two rate limiters counts the requests in its own memory. If the killed Redis node stored the request
-      // counts of an API key, the two rate limiters together therefore allow 20 requests of this key. For an API key
-      // whose request counts were not lost, the two rate limiters together allow 10 requests.
+      // the request counts of some API keys. Without this Redis node, each of the two rate limiters counts the requests
+      // of these API keys in its own memory. For an API key whose request counts were lost, the two rate limiters
+      // together therefore allow 20 requests. For an API key whose request counts were not lost, the two rate limiters
+      // together allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

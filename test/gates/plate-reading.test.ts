@@ -141,8 +141,8 @@ describe('gate checks with a text that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // A camera reading has a main text and alternative texts. An alternative text that equals a plate on the whitelist
-    // has priority over a main text that is only similar to a plate.
+    // A camera reading has a main text and alternative texts. If an alternative text equals a plate on the whitelist,
+    // the gateway prefers it to a main text that is only similar to a plate.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,

@@ -23,8 +23,8 @@ const listed = [
 ] as const;
 
 /**
- * A parking event. Instead of the id of a whitelist entry, the field `named` contains the index of the entry's plate in
- * `listed`.
+ * A parking event. A parking event of these tests. The field `named` refers to a whitelist entry: it is the index of
+ * the plate of this entry in the array `listed`.
  */
 type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
 
@@ -128,7 +128,7 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
   },
 );
 
-test('the gateway records late parking events in one transaction if cameras cannot confuse their plates with the plate of a later event', async () => {
+test('when no camera can confuse late plates with the plate of a later event, the gateway records the late parking events in one transaction', async () => {
   const { activity, locationId, seenOf } = await locationWithQuotas();
   await activity.see(locationId, seenOf(event('later', 'ENTRY', 'DXB/C/17', 9)));
   const batch = [
@@ -163,7 +163,7 @@ test.each([
 );
 
 test.runIf(!testServerUrl)(
-  'the embedded database finds the parking sessions of whitelist entries by an index, instead of comparing each entry with each session',
+  'the embedded database uses an index to find the parking sessions of whitelist entries',
   async () => {
     const { locationId } = await locationWithQuotas();
     const plan = await gateway.database.sql.query(

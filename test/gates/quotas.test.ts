@@ -107,8 +107,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
       ]),
     });
     // The gateway has received no exit event of the vehicle with the plate number 1, so this vehicle still counts as
-    // inside. A quota check does not count the vehicle that wants to enter. A second entry of the vehicle with the
-    // plate number 1 would therefore not exceed the quota.
+    // inside. A quota check does not count the vehicle that wants to enter. The vehicle with the plate number 1 could
+    // therefore enter again without exceeding the quota.
     expect(await decide(1)).toMatchObject({ allowed: true });
     await record(1, { kind: 'EXIT', occurredAt: minute(1) });
     expect(await decide(3)).toMatchObject({ allowed: true, reason: 'LISTED' });
@@ -162,7 +162,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(await record('99')).toEqual({ overQuota: false });
   });
 
-  test('a vehicle no longer counts as inside after a correction gives its entry event another plate', async () => {
+  test('when a correction changes the plate of an entry event, the vehicle with the earlier plate no longer counts as inside', async () => {
     const { setQuota, record, exceeded, quotas } = await unitWith(2);
     await setQuota(1);
     await record(1, { eventId: 'misread' });
@@ -291,7 +291,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     },
   );
 
-  test('parking events that happened before an occupancy count have the same effect on a quota in one batch as in single requests', async () => {
+  test('the gateway marks the same entry events as over the quota, whether it gets events from before an occupancy count in one batch or one by one', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -310,7 +310,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('entry events that are older than the maximum stay have the same effect on a quota in one batch as in single requests', async () => {
+  test('the gateway marks the same entry events as over the quota, whether it gets events older than the maximum stay in one batch or one by one', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -325,7 +325,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('random parking events and corrections have the same effect on a quota in batches as in single requests', async () => {
+  test('the gateway marks the same events as over the quota, whether it gets random parking events and corrections in batches or one by one', async () => {
     const event: fc.Arbitrary<ShortEvent> = fc.tuple(
       fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       fc.integer({ min: 1, max: 4 }),
@@ -439,7 +439,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
 describe.runIf(testServerUrl)(
   'the quota of a reference (such as an apartment) when several vehicles enter at the same time',
   () => {
-    test('when 24 vehicles with the same reference (such as an apartment), which has a quota of 5, enter at the same time, exactly 19 entry events are marked as over the quota', async () => {
+    test('when the quota is 5 and 24 vehicles of one reference (such as an apartment) enter at the same time, 19 entry events are marked as over the quota', async () => {
       const { setQuota, record, decide, exceeded } = await unitWith(24);
       await setQuota(5);
       const marks = await Promise.all(

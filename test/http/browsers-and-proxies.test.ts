@@ -191,7 +191,7 @@ describe('compression of responses', () => {
     }
   });
 
-  /** The number of whitelist entries in a long list, which the gateway sends in more than two chunks. */
+  /** The length of a list of whitelist entries that is too long for two chunks of the response. */
   const listLength = 1_500;
 
   test('the gateway sends a long list in compressed form and in several chunks', async () => {

@@ -77,7 +77,7 @@ describe.each(['rest', 'graphql'] as const)(
       },
     );
 
-    test('a request from a client address over its rate limit gets the same response from the HTTP listener and from the application', async () => {
+    test('the HTTP listener and the application give the same response to a client address that has exceeded its rate limit', async () => {
       const call = { key: 'pms_test_mistyped', address: newAddress() };
       const { path, init } = surfaces[surface];
       const ask = async () => {
@@ -96,7 +96,7 @@ describe.each(['rest', 'graphql'] as const)(
   },
 );
 
-test('each request that the rate limit of an API key refuses appears in the usage records of the API key', async () => {
+test('when the rate limit of an API key refuses requests, each refused request appears in the usage records of the API key', async () => {
   const key = await gateway.newKey(limited);
   const requestIds = Array.from({ length: 3 }, (_, index) => `refused-${newAddress()}-${index}`);
   for (const requestId of requestIds) {
@@ -133,7 +133,7 @@ test('a refused HEAD request gets a response without a body', async () => {
   expect(await response.text()).toBe('');
 });
 
-test('a refused HEAD request gets the same headers from the HTTP listener and from the application', async () => {
+test('the HTTP listener and the application refuse a HEAD request with the same response headers', async () => {
   const headers = headersOf({ key: newSecret('development'), address: newAddress() });
   const head = async () => {
     const response = await fetch(`${url}/api/companies`, { method: 'HEAD', headers });

@@ -40,8 +40,8 @@ describe('an HTTP server that is stopping', () => {
   });
 
   /**
-   * The pause of the test client between two requests, in milliseconds. The pause between two requests is longer than
-   * the pauses of most clients, and shorter than the time for which a stopping gateway keeps idle connections open.
+   * The pause of the test client between two requests, in milliseconds. Most clients make shorter pauses. A stopping
+   * gateway keeps an idle connection open for longer than this pause.
    */
   const pauseMs = 1_000;
   /**

@@ -47,8 +47,8 @@ interface SourceContext {
 }
 
 /**
- * Creates a GraphQL schema with a subscription and a query. The subscription sends every value of the `Source` iterator
- * in the GraphQL context, and the query returns only the first value.
+ * Creates a GraphQL schema with a subscription and a query. The GraphQL context contains a `Source` iterator. The
+ * subscription sends every value of this iterator, and the query returns only its first value.
  */
 function createSourceSchema(): GraphQLSchema {
   const schema = buildSchema('type Query { value: String } type Subscription { value: String }');
@@ -106,8 +106,8 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The longest pause between two steps of a test case, in microtasks. Longer pauses are not needed, because a value of a
- * `Source` iterator reaches the response after fewer than `maxMicrotasks` microtasks.
+ * The longest pause between two steps of a test case, in microtasks. A value of the `Source` iterator reaches the
+ * response within this time, so longer pauses would test nothing new.
  */
 const maxMicrotasks = 20;
 
@@ -130,8 +130,7 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 
 /**
  * Generates lists of pauses, with one pause for each step of a test case. A pause lasts for one iteration of the event
- * loop, for no time, or for 1 to `maxMicrotasks` microtasks. In each list of pauses, at most one pause has a length in
- * microtasks.
+ * loop, for no time, or for 1 to `maxMicrotasks` microtasks. At most one pause of each list lasts for microtasks.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
   for (let others = 0; others < 2 ** steps; others += 1) {
@@ -147,8 +146,8 @@ function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
 type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
 
 /**
- * The test cases. Each test case has two lists of steps. The first list of a test case contains the steps of the
- * `Source` iterator, such as `emit`. The second list of a test case contains the steps of the client that reads the
+ * The test cases. Each test case has two lists of steps. The first list of a test case contains the steps of the data
+ * source (the `Source` iterator), such as `emit`. The second list contains the steps of the client that reads the
  * response, such as `cancel`. The client either disconnects at once, or reads some bytes before it disconnects.
  */
 const orders: [Step[], Step[]][] = [
@@ -166,7 +165,7 @@ const orders: [Step[], Step[]][] = [
 
 describe.each(Object.entries(kinds))('a streamed response whose client disconnects: %s', (kind, open) => {
   test.each(orders)(
-    'a streamed response causes no uncaught error when its data source takes the steps %j and its client takes the steps %j',
+    'a streamed response causes no uncaught error after the steps %j of its data source and the steps %j of its client',
     async (source, reader) => {
       const faults = collectProcessFaults();
       for (const steps of interleavings(source, reader)) {
@@ -183,7 +182,8 @@ describe.each(Object.entries(kinds))('a streamed response whose client disconnec
     // value.
     if (kind === 'incremental parts') source.emit();
     const opened = await open(source);
-    // The test wraps the stream in a new response, as middleware for CORS does when it changes the response headers.
+    // The test creates a new response around the stream. Middleware for CORS does the same when it changes the response
+    // headers.
     const body = new Response(opened.body, opened).body!.getReader();
     const act: Record<Step, () => void> = {
       emit: source.emit,

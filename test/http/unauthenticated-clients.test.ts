@@ -18,7 +18,7 @@ import { statementsOf } from '../support/statements.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-/** Returns the header of a request from a client address that no other test uses. */
+/** Returns the header `X-Forwarded-For` with a client address that no other test uses. */
 const fromNewAddress = () => ({ 'X-Forwarded-For': newAddress() });
 
 /** The number of requests that a client address may send in one minute without a valid API key. */
@@ -43,8 +43,8 @@ describe('an unauthenticated client over its rate limit', () => {
     });
     expect([...statuses]).toEqual([429]);
     // Five seconds after the gateway has refused a request with an unknown secret, it reads the hashes of the newest
-    // API key secrets from the database, ordered by age. No request waits until the gateway has read the API key
-    // secrets from the database.
+    // API key secrets from the database. The SQL text of this query contains `ORDER BY`, so the test ignores the query.
+    // Every request gets its response without waiting for this database query.
     const ofKeys = statements.filter((text) => text.includes('ApiKeySecret') && !text.includes('ORDER BY'));
     expect(ofKeys).toEqual([]);
   });

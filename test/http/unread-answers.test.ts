@@ -36,8 +36,8 @@ describe.each(['br', 'gzip'] as const)('a compressed list (%s)', (coding) => {
   const parts = 200;
 
   /**
-   * Creates a compressed list of 200 parts, each with 200 kB of random bytes. `list.read` is the number of parts that
-   * the gateway has read from the list.
+   * Creates a compressed list of 200 parts, each with 200 kB of random bytes. `list.read` counts how many of the 200
+   * parts the gateway has read.
    */
   function newList() {
     const list = { read: 0, cancelled: false };

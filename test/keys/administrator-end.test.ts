@@ -47,9 +47,8 @@ async function newAdministrator() {
 type Administrator = Awaited<ReturnType<typeof newAdministrator>>;
 
 /**
- * The ways in which an administrator's API key can lose its access. For each of these ways, the array contains a
- * description, the error code of a request that was in progress when the access ended, and a function that ends the
- * access.
+ * The ways in which an administrator's API key can lose its access. For each way, the array contains a description, the
+ * expected error code of a request in progress, and a function that ends the access.
  */
 const ends: [string, string, (administrator: Administrator) => Promise<unknown>][] = [
   ['is revoked', 'UNAUTHORIZED', ({ id }) => keys.revoke(operator, id)],

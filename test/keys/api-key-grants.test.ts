@@ -69,7 +69,7 @@ describe('what a restricted API key can grant to other API keys', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('by default, a new API key expires at the same time as the API key that issues it, and gets no higher rate limits than that key', async () => {
+  test('by default, a new API key has the same expiry time as the API key that issues it, and no higher rate limits than the issuing key', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
@@ -171,7 +171,7 @@ describe('API keys that may do more than their administrator', () => {
     },
   );
 
-  test('when an administrator reads another API key, the response contains only those companies and locations that are in the scope of the API key of the administrator', async () => {
+  test('when an administrator reads another API key, the response contains no companies or locations outside the scope of the API key of the administrator', async () => {
     const { companyId, admin } = await newAdmin();
     const theirs = await gateway.newTenant();
     const { id } = await newSibling(companyId, {

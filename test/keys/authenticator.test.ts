@@ -52,7 +52,7 @@ describe('the authenticator of API keys', () => {
     expect(() => authenticator.cachedKey(secret)).toThrow('Invalid or missing API key');
   });
 
-  test('when API keys change while the authenticator looks up a secret, the authenticator remembers the hash of the secret, but does not cache the API key', async () => {
+  test('when API keys change during the look-up of a secret, the authenticator remembers only the hash of the secret, and does not cache the API key', async () => {
     const secret = await gateway.newKey();
     const lookUp = authenticator.authenticate(secret);
     await authenticator.keysChanged();

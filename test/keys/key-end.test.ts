@@ -27,14 +27,14 @@ const url = await serve(gateway);
 
 /**
  * The number of whitelist entries in a long whitelist. Each whitelist entry takes about 1.5 KB in the response. A
- * response with the whole whitelist therefore does not fit into the socket buffers of the client and the server.
+ * response with the whole whitelist is therefore larger than the socket buffers of the client and the server together.
  */
 const entriesOfLongList = 15_000;
 
 /**
  * Creates a location with a long whitelist, and an API key that may read the whitelist.
  *
- * @param scope whether the scope of the API key contains the company, or only the location
+ * @param scope whether the scope of the API key contains the whole company or one location
  */
 async function newLongList(scope: 'company' | 'location' = 'company') {
   const { companyId, locationId } = await gateway.newTenant();
@@ -166,7 +166,8 @@ describe('requests whose body arrives slowly', () => {
         }),
         duplex: 'half',
       } as RequestInit);
-      // The request to `/health` gives the gateway time to accept the POST request while the API key still has access.
+      // During the request to `/health`, the gateway can accept the POST request. The API key still has access at this
+      // time.
       await gateway.rest('GET', '/health', { key: secret });
       await end(apiKey.id);
       finish();
@@ -328,7 +329,7 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
   }
 
   test.each([{ isStreamed: true }, { isStreamed: false }])(
-    'if the API key of a request is revoked while the request waits for a concurrency slot, the gateway reads no large value for this request (streamed: $isStreamed)',
+    'when an API key is revoked before its request can read a large value, the gateway does not read this value (streamed: $isStreamed)',
     async ({ isStreamed }) => {
       const { reader, revoke } = newReader();
       let reads = 0;
@@ -358,7 +359,7 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
     },
   );
 
-  test('when an API key is revoked while a streamed list waits for a concurrency slot, the gateway ends the response, and does not read the next part of the list', async () => {
+  test('when an API key is revoked before the next part of a streamed list starts, the gateway ends the response without reading this part', async () => {
     const { reader, revoke } = newReader();
     const context = reader as unknown as Context;
     let endPart = () => {};
@@ -381,8 +382,8 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
         .catch(() => 'broken off');
     const texts = Promise.all([textOf(), textOf()]);
     await expect.poll(() => parts).toBe(1);
-    // While the gateway reads the next part of the first streamed list, the second streamed list of the same API key
-    // waits for a concurrency slot.
+    // The gateway reads the next part of one list. Meanwhile, another list for the same API key waits in the queue for
+    // concurrent requests.
     await yieldToEventLoop();
     revoke();
     endPart();

@@ -10,8 +10,8 @@ import { openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { createScratchDatabase, type ScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 
-// Values for OPERATOR_API_KEY in the format of the API key secrets that the gateway generates. A secret without this
-// format is valid only as long as it is the value of OPERATOR_API_KEY.
+// Values for OPERATOR_API_KEY in the format of the API key secrets that the gateway generates. A secret in another
+// format becomes invalid when it is no longer the value of OPERATOR_API_KEY.
 const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
   string,
   string,

@@ -30,7 +30,7 @@ function largestAccepted(accepts: (number: number) => boolean): number {
 /** Whether the structure of a JSON value is within the limits of the gateway. */
 const isBounded = (value: unknown) => createStructureCheck()(JSON.stringify(value)) === undefined;
 
-/** Whether the given rows are small enough for one request of the command line. */
+/** Whether the size of the given rows is within the limit for one import request of the command `pms`. */
 function fitInRequest(rows: readonly unknown[]): boolean {
   const size = createRequestSize();
   return rows.every((row) => size.add(row));
@@ -75,8 +75,8 @@ test.each([
     const sent = largestAccepted((count) => fitInRequest(rowsOf(count)));
     const body = importOf(rowsOf(sent));
     expect(isBounded(body)).toBe(true);
-    // If the command line sent far fewer rows in each request than the gateway accepts, an import would need more
-    // requests than necessary.
+    // With too few rows in each request, an import would need more requests than necessary. This test therefore checks
+    // that 1 percent more rows are too many.
     expect(isBounded(importOf(rowsOf(Math.ceil(sent * 1.01))))).toBe(false);
   },
 );
@@ -129,7 +129,7 @@ test.each([
     status: 200,
     rejected: sent,
   });
-  // If a client sent far fewer rows in each request than the gateway accepts, an import would need more requests than
-  // necessary.
+  // With too few rows in each request, an import would need more requests than necessary. This test therefore checks
+  // that 10 percent more rows are too many.
   expect((await send(Math.ceil(sent * 1.1))).status).toBe(413);
 });

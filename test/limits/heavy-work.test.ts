@@ -110,8 +110,8 @@ describe.runIf(testServerUrl)(
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
       // While the table `UsageTotal` is locked, the usage queries of the test wait, and writes to the table wait, too.
-      // The function `waitingQuestions` counts only the waiting usage queries, because no write to the table contains
-      // the SQL text `AS refused`.
+      // The function `waitingQuestions` counts only the waiting usage queries, because only usage queries contain the
+      // SQL text `AS refused`.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);

@@ -33,7 +33,7 @@ test('to answer a REST request for companies with large settings, the gateway re
   expect(bytes).toBeLessThan(companies * (settingsCharacters + 2_000));
 });
 
-test('GraphQL refuses a list of companies whose settings are too large for one response', async () => {
+test('a GraphQL query for a list of companies fails if the settings of all these companies together are too large for one response', async () => {
   const refused = await gateway.graph('{ companies { nodes { id settings } } }', { key });
   expect(refused.body.errors[0]).toMatchObject({
     message: expect.stringContaining('smaller pages'),

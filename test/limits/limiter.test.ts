@@ -91,7 +91,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('when a request is refused, the rate limiter refunds the point that the request has already paid, so that a cheaper request succeeds later', async () => {
+  test('the rate limiter refunds the points of a refused request, and a later request that costs fewer points succeeds', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 5);
     const earlier = await limiter.take(subject, 1);
@@ -106,7 +106,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(allowed).toMatchObject({ allowed: true, hour: { used: 5 }, burst: { used: 5 } });
   });
 
-  test('when the rate limiter refuses a request, it refunds the point of this request only once, and never refunds a point of another request', async () => {
+  test('when the rate limiter refuses a request, it refunds only the point of this request, and refunds this point only once', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     const own = await limiter.take(subject, 1);
@@ -142,8 +142,8 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     const subject = newSubject(2, 2);
     const allowedAt: number[] = [];
     /**
-     * Uses one rate limit point, and compares the limiter's decision with the number of points that were used in the 6
-     * s before the decision.
+     * Takes one rate limit point. Checks that the limiter allows it only if fewer than two points were taken in the
+     * last 6 s.
      */
     async function take() {
       const state = await limiter.take(subject, 1);
@@ -280,8 +280,8 @@ describe('requests that cost several rate limit points', () => {
 
   /**
    * Charges the rate limit points of a request in two steps, as the gateway does. In the first step, the rate limiter
-   * charges one point for the request. In the second step, the rate limiter replaces this one point with all points
-   * that the request costs.
+   * charges one point for the request. In the second step, the rate limiter charges all points of the request instead
+   * of this one point.
    */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
@@ -308,7 +308,7 @@ describe('requests that cost several rate limit points', () => {
     },
   );
 
-  test('when the rate limiter has refunded the point that a refused request had used, a request that costs one point succeeds at once', async () => {
+  test('after the rate limiter has refunded the point of a refused request, the next request that costs one point succeeds', async () => {
     const limiter = newLimiter();
     const subject = newSubject(5, 5);
     await limiter.consumeWhole(subject, 4, undefined);
@@ -373,7 +373,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(allowed).toBe(33);
   });
 
-  test('two rate limiters count the points of an API key together in Redis, and Redis needs less than 16 KB for 1,000 points', async () => {
+  test('two rate limiters share the points of an API key in Redis, and Redis needs less than 16 KB for 1,000 used points', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 1000);
     const taken = await Promise.all(
@@ -425,8 +425,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number, at: number) => times.filter((time) => time > at - length);
-        // For the burst limit, the test also stores points that were used more than 60 s ago, because the rate limit
-        // script must remove these points.
+        // For the burst limit, the test also stores some points that are older than 60 s. The rate limit script must
+        // remove these points.
         const inMinute = countedIn(90_000, now);
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);
@@ -453,7 +453,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     );
   });
 
-  test('after a refusal, the rate limiter refuses requests of the API key without calling Redis, until the rate limits of the API key change', async () => {
+  test('after a refusal, the rate limiter refuses further requests of the API key without Redis while the rate limits of the key stay unchanged', async () => {
     const redis = await newRedisClientReady();
     const limiter = createRateLimiter({ ...hourOf(), redis, log });
     const subject = newSubject(1, 10);
@@ -540,7 +540,7 @@ async function newRedisClientReady(): Promise<Redis> {
   return redis;
 }
 
-/** Starts a Redis server that only this test uses, so that the test may stop and kill the server. */
+/** Starts a Redis server for this test only. The test may therefore stop or kill this server. */
 async function startRedis(
   onPort?: number,
   ...settings: string[]

@@ -186,7 +186,7 @@ describe('rate limit points that GraphQL requests cost', () => {
   });
 });
 
-test('when a request contains a long invalid value, its error messages do not each contain a copy of this value', async () => {
+test('when a request contains a long invalid value, the error messages do not repeat the whole value', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($plate: PlateInput!) {
     plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
@@ -233,8 +233,8 @@ test('when a value is too long for an error message, the gateway does not serial
 test('when a JSON string is too long, the gateway stops reading the string at the maximum length', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
-    // `repeat` returns a string that JavaScript stores in several pieces. `charCodeAt` makes JavaScript join the pieces
-    // of the string before the test measures the time.
+    // `repeat` returns a string that JavaScript stores in several pieces. `charCodeAt` makes JavaScript join these
+    // pieces now, so that the measured time does not include this work.
     text.charCodeAt(0);
     const startedAt = performance.now();
     expect(createStructureCheck()(text)).toMatch(/text of more than/);
@@ -435,7 +435,7 @@ test('the gateway refuses a GraphQL variable whose name has a special meaning in
   }
 });
 
-test('GraphQL refuses null for a variable that has a default value, if a required argument uses this variable', async () => {
+test('for a required argument, GraphQL refuses a variable with the value null, even if the variable has a default value', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
   for (let time = 0; time < 4; time += 1) {

@@ -5,7 +5,10 @@ import { createSlots } from '../../src/scheduling/slots.ts';
 
 const described = { task: 'tests', owner: 'key', reason: '' } as const;
 
-/** Limits for concurrent tasks, similar to the limits of the gateway for tasks that keep the processor busy. */
+/**
+ * Slot limits like those for tasks that keep the processor busy: each owner may run one task, and a task holds its slot
+ * for at most 2 s.
+ */
 const shortLimits = {
   ...described,
   runningPerOwner: 1,
@@ -13,7 +16,7 @@ const shortLimits = {
   yields: true,
 } satisfies Partial<SlotLimits>;
 
-/** Limits for concurrent tasks, similar to the limits of the gateway for tasks that use the database. */
+/** Slot limits like those for database tasks: each owner may run one task, and a task holds its slot until it ends. */
 const ownerLimits = {
   ...described,
   runningPerOwner: 1,
@@ -50,7 +53,7 @@ test('when only one task may run at a time, the tasks of different owners (such 
   await Promise.all(tasks);
 });
 
-test('with two slots, one task of each of two owners (such as API keys) starts before the second task of the first owner', async () => {
+test('with two slots, the first tasks of two owners (such as API keys) start before the second task of the first owner', async () => {
   const { begun, run, end } = startTasks(2);
   const tasks = ['a1', 'a2', 'b1', 'c1'].map(run);
   expect(begun).toEqual(['a1', 'b1']);
@@ -68,7 +71,7 @@ test('a failed task frees its slot, so that the next waiting task starts', async
   expect(await slots.run('a', () => Promise.resolve('done'))).toBe('done');
 });
 
-test('after 2 s, a slow task frees its slot for tasks of other owners (such as API keys), but not for tasks of its own owner', async () => {
+test('when a task has run for 2 s, tasks of other owners (such as API keys) can start, but no other task of the same owner', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { begun, run, end } = startTasks(1, shortLimits.holdMs);
@@ -77,7 +80,8 @@ test('after 2 s, a slow task frees its slot for tasks of other owners (such as A
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // After 2 s, the slow task `a1` no longer occupies a slot, so no slot becomes free when `a1` ends.
+  // After 2 s, the task `a1` no longer occupies a slot, although it still runs. The end of `a1` therefore frees no
+  // slot.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -107,7 +111,10 @@ function deferred() {
   return { promise, resolve };
 }
 
-/** Creates slots for which a task waits at most 8 s, and replaces the timers with timers that the test controls. */
+/**
+ * Creates slots whose tasks wait at most 8 s. The test controls the time, because the function replaces `setTimeout`
+ * and `clearTimeout`.
+ */
 function slotsWithShortWaits(perOwner: number) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -165,7 +172,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
     expect(started).toEqual(['first', 'exempt', 'late']);
   });
 
-  test('after the gateway has refused the only waiting task of an owner (such as an API key), a new task of this owner starts without waiting', async () => {
+  test('after the gateway has refused the only waiting task of an owner (such as an API key), the next task of this owner starts as soon as a slot is free', async () => {
     const slots = slotsWithShortWaits(1);
     const end = deferred();
     const first = slots.run('a', () => end.promise);

@@ -17,9 +17,10 @@ async function workInTurns(turns: number): Promise<void> {
 }
 
 /**
- * Replaces the clock of the process with a clock that advances only by the milliseconds of work (`workedMs`). With the
- * real clock, other programs on the machine could slow down the work that the test does beside the long task. The long
- * task would then continue after its longest pause (250 ms), although the work beside it has not ended.
+ * Replaces the clock of the process with a clock that advances only by the milliseconds of work (`workedMs`). If the
+ * test used the real clock, other programs on the machine could slow down the work that the test does beside the long
+ * task. The pause of the long task can take at most 250 ms, so the long task would then continue before the slow work
+ * beside it has ended.
  */
 function useClockOfWork(): void {
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => workedMs);
@@ -27,9 +28,8 @@ function useClockOfWork(): void {
 }
 
 /**
- * The number of event loop iterations for which other work keeps the event loop busy while a long task yields. These
- * iterations take 32 ms in total. A long task that yields waits for up to 250 ms, so it can wait until the other work
- * has ended.
+ * The number of event loop iterations that the other work takes while a long task yields. These iterations take 32 ms
+ * in total. A long task that yields waits for up to 250 ms, so it continues after the other work has ended.
  */
 const otherTurns = 4;
 

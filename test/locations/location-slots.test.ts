@@ -138,8 +138,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const change = { key, body: { capacity: 20 } };
     const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
     expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
-    // Only the first parking event waits for a lock in PostgreSQL: the gateway refused each later change before it ran
-    // an SQL statement for this change.
+    // One connection waits for a lock in PostgreSQL: the connection of the first parking event. The gateway refused the
+    // other changes without an SQL statement.
     expect(await waitingConnections()).toBe(1);
     await unlock();
     expect(await first).toBe('recorded');

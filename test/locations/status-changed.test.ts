@@ -14,9 +14,9 @@ const statusSubscription = `subscription ($id: ID!) {
 type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>;
 
 /**
- * Waits until the event stream sends a status with the given number of vehicles inside. When the gateway may have
- * missed a change, the gateway sends the current status again, even if the status is unchanged. The function therefore
- * skips each status in which the number of vehicles inside differs from the parameter `occupied`.
+ * Waits until the event stream sends a status with the given number of vehicles inside. If the gateway may have missed
+ * a change, it sends the current status again, even if the status is unchanged. The function therefore ignores every
+ * other status that it receives, until a status contains the given number `occupied`.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {

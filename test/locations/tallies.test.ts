@@ -12,8 +12,9 @@ const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name
 
 /**
  * Returns the number of whitelist entries and the number of open parking sessions of a location. The function reads
- * both numbers from the table `LocationTally`, and also counts the rows of whitelist entries and open parking sessions.
- * One SQL statement reads the table and counts the rows, so that all numbers come from the same database snapshot.
+ * each number from the table `LocationTally`. For comparison, it also counts the whitelist entries and the open parking
+ * sessions. One SQL statement reads the table and counts the rows, so that all numbers come from the same database
+ * snapshot.
  */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(

@@ -16,9 +16,9 @@ import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts
 import type { CaseResult } from '../../bench/report.ts';
 
 describe('the spread (confidence interval) of benchmark results', () => {
-  // Each row of the test table contains the number of benchmark results, and two positions in the sorted results: the
-  // position of the lower bound and of the upper bound of the confidence interval. The confidence interval is the 95%
-  // interval of the sign test: https://en.wikipedia.org/wiki/Sign_test
+  // The first number in each row of the test table is the number of benchmark results. The other two numbers are the
+  // positions of the lower and the upper bound of the confidence interval in the sorted results. The confidence
+  // interval is the 95% interval of the sign test: https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
     [6, 1, 6],
@@ -104,10 +104,10 @@ describe('number of pairs of runs that a benchmark measures', () => {
       },
       figures,
     );
-    // The goal of the benchmark is that its measured ratio is at least 1. One measured ratio meets the goal (1.1), and
-    // all other measured ratios miss the goal (0.9). After six measured ratios, the confidence interval contains 0.9
-    // and 1.1, so the benchmark cannot decide whether it meets its goal. After 12 measured ratios, all values in the
-    // confidence interval are below 1, so the benchmark misses its goal.
+    // The benchmark in this test measures one ratio for each pair of runs, and its goal is a ratio of at least 1. One
+    // measured ratio meets the goal (1.1), and all other measured ratios miss the goal (0.9). After six measured
+    // ratios, the confidence interval contains 0.9 and 1.1, so the benchmark cannot decide whether it meets its goal.
+    // After 12 measured ratios, all values in the confidence interval are below 1, so the benchmark misses its goal.
     expect([ratios.length, verdictOf(figures()[0]!)]).toEqual([12, 'missed']);
   });
 });

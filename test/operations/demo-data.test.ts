@@ -45,9 +45,9 @@ describe('demo data', () => {
       sessions.map(({ enteredAt }) => Math.floor((startedAt - enteredAt!.getTime()) / 86_400_000)),
     );
     // In the demo data, the oldest parking sessions began seven calendar days before the gateway started. If the
-    // gateway starts soon after midnight, even the parking sessions that began seven calendar days before the start can
-    // be less than 168 hours (seven full days) old. The test therefore expects parking sessions that began 0 to 6 full
-    // days ago, and accepts older ones.
+    // gateway starts soon after midnight, these oldest parking sessions can be less than seven full days (168 hours)
+    // old. The test therefore expects parking sessions of each age from 0 to 6 full days, and allows older parking
+    // sessions too.
     expect([...daysAgo]).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
     expect(sessions.every(({ open, exitedAt }) => open === (exitedAt === null))).toBe(true);
     const ended = sessions.filter(({ open }) => !open).length;

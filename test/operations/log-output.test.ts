@@ -30,8 +30,8 @@ describe('writing of log lines', () => {
     const file = newFile();
     const output = createLogOutput({ file });
     for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
-    // The test reads the log file synchronously. The log therefore cannot write the lines to the file before the test
-    // has read the file, even on a slow machine.
+    // The test reads the log file synchronously. No other code of the process runs before the test has read the file,
+    // so the log cannot write its lines earlier, even on a slow machine.
     expect(readFileSync(file, 'utf8')).toBe('');
     await expect.poll(() => textOf(file)).toBe('one\ntwo\nthree\n');
   });

@@ -161,8 +161,8 @@ test.runIf(testServerUrl)('the metrics show the size and the usage of each Postg
       sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
     );
     await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
-    // At this point of the test, two queries of the test wait for a database connection. More than two queries can be
-    // waiting, because the gateway also runs queries for background jobs.
+    // At this point of the test, two queries of the test wait for a database connection. Queries of background jobs can
+    // also wait, so the metric can be higher than two.
     expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
     void Promise.all(waiting);
   });
@@ -233,7 +233,7 @@ test('the metrics show the versions of the gateway, Node and the database', asyn
   );
 });
 
-test('when a gateway is closed, its memory is released, although prom-client observes garbage collections until the process ends', async () => {
+test('after a gateway is closed, the process releases the memory of its metrics, even though prom-client still observes garbage collections', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const sourceOfMetrics = () => {

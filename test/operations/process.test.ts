@@ -251,8 +251,8 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     const { secret } = other.data.createApiKey;
     expect((await second.call('/api/locations', { key: secret })).status).toBe(200);
     await graph(first, `mutation { revokeApiKey(id: "${other.data.createApiKey.apiKey.id}") { id } }`);
-    // A gateway process caches each API key for 5 seconds. The test waits for only 4 seconds, so that the test fails if
-    // a gateway process gets no notice of the revocation.
+    // A gateway process caches each API key for 5 seconds. The test waits for only 4 seconds. It therefore fails if a
+    // gateway process gets no notice of the revocation.
     await expect
       .poll(async () => (await second.call('/api/locations', { key: secret })).status, { timeout: 4000 })
       .toBe(401);

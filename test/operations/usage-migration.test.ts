@@ -12,8 +12,8 @@ const firstOfTheDays = '20261121222000_usage_partitions';
 const hourMs = 3_600_000;
 
 /**
- * The SQL statement that gateways of version 1.5.0 and earlier used to write usage records. The tests run this SQL
- * statement of the old versions before, during and after the migration to daily partitions.
+ * The SQL statement that gateways of version 1.5.0 and earlier used to write usage records. The tests run this INSERT
+ * statement before, during and after the migration to daily partitions.
  */
 const insertAsBefore: Statement = {
   name: 'usage-insert-of-before',
@@ -103,9 +103,9 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // A gateway can write a usage record some seconds after the request. The test writes each new usage record
-        // together with a usage record that is 5 s old, because gateways also write some usage records late. When a
-        // write fails, the test repeats the write, as a gateway does.
+        // A gateway can write a usage record some seconds after the request. The test therefore also writes a late
+        // usage record, whose time is 5 s in the past, together with each new usage record. When a write fails, the
+        // test repeats the write, as a gateway does.
         const times = [new Date(), new Date(Date.now() - 5_000)];
         await expect
           .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })

@@ -34,7 +34,7 @@ test('the usage recorder writes at most 500 usage records in one SQL statement, 
   expect(written().flat()).toEqual(idsFrom(1, 1200));
 });
 
-test('as soon as 500 usage records wait (the maximum of one SQL statement), the usage recorder writes them to the database', async () => {
+test('when 500 usage records wait, which is the maximum for one SQL statement, the usage recorder writes them to the database immediately', async () => {
   recordAll(idsFrom(1, 500));
   await expect.poll(written).toEqual([idsFrom(1, 500)]);
 });

@@ -110,7 +110,7 @@ test('a query whose response has more than 20,000 usage rows is refused', async 
   expect(errors[0].message).toBe('The usage has more than 20000 rows; request a shorter time range');
 });
 
-test('when a query selects the field `usage` several times, each selection returns each of its rows once, in the order of time', async () => {
+test('when a query selects the field `usage` several times, the result of each selection contains each usage row once, in the order of time', async () => {
   const { key, id } = await keyWithId();
   await gateway.database.sql.query(
     {

@@ -79,8 +79,8 @@ describe('the end of a stream in the console', () => {
 
   /**
    * Opens a subscription of the console; the first request of this subscription gets the given response. Each later
-   * request of the subscription gets a stream that stays open. The subscription does not wait between its requests,
-   * because the test immediately reports that the network is available again.
+   * request of the subscription gets a stream that stays open. The test immediately reports that the network is
+   * available again, so the subscription sends its next request without a pause.
    */
   function subscribeAfter(first: Response) {
     const responses = [first];

@@ -82,7 +82,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     await page.getByRole('region', { name: 'Vehicles' }).getByRole('row').nth(10).waitFor();
   });
 
-  test('the whitelist page of the console shows how often a vehicle with a pass has entered, and the quota of its apartment', async () => {
+  test('the whitelist page of the console shows the quota of an apartment, and how many times a vehicle with a pass has entered', async () => {
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${marina.id}` });
     await page.getByRole('textbox', { name: 'Plate number' }).fill('4711');
     await page.getByRole('button', { name: 'Search', exact: true }).click();

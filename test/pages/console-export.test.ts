@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('the export of a whitelist by the console', () => {
     return file.trim().split('\n').slice(1);
   }
 
-  test('when a plate moves to another whitelist entry during an export, the exported file contains the plate only once', async () => {
+  test('when a client deletes a whitelist entry and adds its plate again during an export, the exported file contains this plate only once', async () => {
     const rows = await exportDuring(async ({ key, locationId }) => {
       const { id } = await prisma.whitelistEntry.findFirstOrThrow({
         where: { locationId, plateNumber: '0' },

@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await stored()).toMatchObject({ inside: 4, enforcement: 'REPORT' });
   });
 
-  test('the form of an API key sends only the fields that the user changed, and the user can save the form only when it contains both rate limits', async () => {
+  test('the form of an API key sends only the fields that the user changed, and the user cannot save the form while a rate limit is empty', async () => {
     const { key, companyId } = await gateway.newTenant();
     await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'], hourlyLimit: 900 });
     const where = { companies: { some: { id: companyId } }, hourlyLimit: 900 };

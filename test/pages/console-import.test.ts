@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByRole('button', { name: 'Import 1 row' }).count()).toBe(1);
   });
 
-  test('when the user selects another import mode before a dry run fails, the import dialog ignores the failure', async () => {
+  test('after the user has selected another import mode, the import dialog ignores the failure of an earlier dry run', async () => {
     const { page } = await openWhitelist(browser);
     const dryRun = await holdRequest(page, 'ImportEntries', { mode: 'CREATE' });
     await openImport(page, [listedRow]);
@@ -82,7 +82,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByRole('button', { name: 'Import 2 rows' }).count()).toBe(1);
   });
 
-  test('the import dialog does not import a file without valid rows; if the user then chooses a file that the console refuses, the dialog removes the dry run result of the first file', async () => {
+  test('the import dialog does not import a file without valid rows, and removes the dry run result of this file when the user chooses an invalid file', async () => {
     const { page } = await openWhitelist(browser);
     await openImport(page, [listedRow]);
     await page.getByText(rejectedText).waitFor();

@@ -30,7 +30,7 @@ describe('the text of a time in the console', () => {
     },
   );
 
-  test('the console can show only the date or only the time of day of a point in time, and shows the year when it is not the current year', () => {
+  test('the console can show only the date or only the time of day, and shows the year of a date if it is not the current year', () => {
     const at = '2024-03-05T10:00:00Z';
     expect(timeText(at, 'UTC', 'date')).toBe('5 Mar 2024');
     expect(timeText(at, 'UTC', 'time')).toBe('10:00');

@@ -9,8 +9,8 @@ const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
 /**
- * Creates a promise and a function that resolves the promise. With this promise, a test delays a response until the
- * test resolves the promise.
+ * Creates a promise and a function that resolves the promise. A test uses them to delay a response: the response waits
+ * for the promise, and the test resolves the promise later.
  */
 function newGate() {
   let open!: () => void;

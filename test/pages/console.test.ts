@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     return () => browser.close();
   });
 
-  test('the console shows the current status and the last 24 hours of each location, and links to the GraphQL query that returns the shown locations', async () => {
+  test('the console shows the status and the last 24 hours of each location, and a link opens their GraphQL query in the explorer', async () => {
     const { key, locationId, see } = await newWorld();
     const { page, complaints, foreignRequests } = await openConsole(browser, url, { key });
     const tile = page.getByRole('listitem').filter({ hasText: 'Harbour Garage' });
@@ -174,7 +174,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
   test('a form of the console keeps the times that the user did not edit', async () => {
     const { key, locationId } = await newWorld();
     // On the day on which the clocks in Berlin go back, the local time 02:30 occurs twice. The whitelist entry becomes
-    // valid when the local time is 02:30 for the second time on this day.
+    // valid when this local time occurs for the second time.
     const validity = { validFrom: '2026-10-25T01:30:15Z', validUntil: '2099-12-31T23:59:59Z' };
     const body = newEntry({ plateCode: 'Q', plateNumber: '6160', ...validity });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
@@ -261,7 +261,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
       .toContain('GET /locations/{locationId}/residents');
   });
 
-  test('the console shows webhook deliveries, sends a test message, and resends the deliveries of a period; when a later request fails, the console hides the earlier success message', async () => {
+  test('the console shows and resends webhook deliveries and sends a test message; a failed request hides the success message of an earlier request', async () => {
     const { key, companyId } = await newWorld();
     const created = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
@@ -333,7 +333,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('when a user edits an API key in the console, the key keeps its expiry; if the user clears the expiry, the key gets the expiry of the API key with which the user signed in', async () => {
+  test('the console keeps the expiry of an edited API key; if the user clears the expiry, the edited key gets the expiry of the signed-in API key', async () => {
     const { companyId } = await newWorld();
     const changeExpiry = async (own: Date | null) => {
       const key = await gateway.newKey({ companyIds: [companyId], ...(own && { expiresAt: own }) });

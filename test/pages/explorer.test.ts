@@ -50,14 +50,14 @@ test('the explorer keeps a plate that the user has typed, even if this plate is 
   const second = { locationId: 'second', plate: plateOf('2') };
   const typed = JSON.stringify({ ...example, locationId: 'first' });
 
-  // The explorer has filled in none of these variables, for example because a link already contains the location and
+  // In this case, the explorer has filled in no variable, for example because a link already contains the location and
   // the plate.
   const kept = fillVariables(typed, first);
   expect(kept.text).toBe(typed);
   expect(fillVariables(kept.text, second, kept.filled).text).toBe(typed);
 
-  // The explorer has filled in the location and a plate, and the user has then typed another plate in place of the
-  // filled-in plate.
+  // In this case, the explorer has filled the variables first, and the user has then typed another plate in place of
+  // the filled-in plate.
   const { filled } = fillVariables(JSON.stringify(example), first);
   const { text } = fillVariables(typed, second, filled);
   expect(JSON.parse(text)).toEqual({ ...example, locationId: 'second' });
@@ -183,7 +183,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(await cursor()).toMatchObject({ line: 1, ch: 1 });
   });
 
-  test('when a user reloads the GraphQL explorer and then enters another API key, the explorer updates the location, the plate, the event id and the time in the example variables', async () => {
+  test('when a user enters another API key after a reload, the GraphQL explorer updates the location, the plate, the event id and the time of the example', async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     const { page } = await open();
     const input = async () => JSON.parse(await textOf(page, 'variables')).input;
@@ -290,8 +290,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const values = { locationId: 'linked', plate: examplePlate };
     const variables = JSON.stringify(values);
     // The test opens an address that contains the variables before the query, but the explorer writes the query before
-    // the variables. As soon as the address contains the query before the variables, the test knows that the explorer
-    // has written the address.
+    // the variables. When the address contains the query before the variables, the explorer has therefore written the
+    // address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');
@@ -356,7 +356,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('after a user has clicked the button "Copy link" twice, the button shows "Copied" for some time and then its label again', async () => {
+  test('after each click on the button "Copy link", the button shows the text "Copied" for some time, and then its usual text', async () => {
     const { page, context } = await open();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.clock.install();
@@ -613,7 +613,8 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL((address) => address.hash === '#content');
     await page.keyboard.press('Tab');
-    // The user has skipped the navigation, so the Tab key moves the focus to an element in the content of the page.
+    // The test has followed the link that skips the navigation. The next press of the Tab key therefore moves the focus
+    // into the content.
     expect(await page.evaluate(() => document.activeElement!.closest('main') !== null)).toBe(true);
     const code = page.locator('main pre').first();
     await code.focus();

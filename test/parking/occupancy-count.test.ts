@@ -23,7 +23,7 @@ async function newActivity() {
 }
 
 describe('the mutation setInside', () => {
-  test('setInside opens a parking session for each named vehicle without an open session, and ends the open sessions of all other vehicles with the state CORRECTED', async () => {
+  test('setInside opens a parking session for each vehicle in its list that has no open session, and sets the open sessions of all other vehicles to the state CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -45,7 +45,7 @@ describe('the mutation setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('after setInside has opened a parking session, an entry event that happened earlier but arrives later sets the start of the session', async () => {
+  test('after setInside has opened a parking session, a late entry event with an earlier time sets the start of the session', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(5));
     await see(locationId, entry('DXB/A/1', 4), entry('DXB/A/3', 4), entry('DXB/A/4', 5), entry('DXB/A/5', 6));
@@ -160,7 +160,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
-  test('adjustOccupancy sets the number of vehicles inside, and parking events that happened before the call but arrive after it do not change this number', async () => {
+  test('adjustOccupancy sets the number of vehicles inside, and late parking events from before the call do not change this number', async () => {
     const { locationId, see, adjust, ask } = await newActivity();
     await adjust(locationId, 3, hour(5));
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 2));
@@ -171,7 +171,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('when a client corrects a setInside call, the number of vehicles inside does not change if a later adjustOccupancy call has set this number', async () => {
+  test('after adjustOccupancy has set the number of vehicles inside, a correction of an earlier setInside call does not change this number', async () => {
     const { locationId, setInside, adjust } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(1));
     expect(await adjust(locationId, 5, hour(5))).toEqual({ occupied: 5, adjustment: 3 });
@@ -265,8 +265,8 @@ const happening = fc.oneof(
 );
 
 /**
- * Returns a text that identifies a parking event or an occupancy count. A correction of a parking event or occupancy
- * count has the same identifying text as the original.
+ * Returns a text that identifies a parking event or an occupancy count. For a correction, the function returns the same
+ * text as for the original parking event or occupancy count.
  */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
@@ -335,7 +335,7 @@ describe('the occupancy that the gateway calculates from parking events and occu
   );
   /**
    * Returns the description of a parking session; the description contains the plate without slashes and without `DXB`.
-   * The plate in the returned text has the same form as the text that a camera reads from this plate.
+   * The returned description contains the plate as a camera would read it.
    */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
@@ -362,7 +362,7 @@ describe('the occupancy that the gateway calculates from parking events and occu
             for (const item of items) {
               // The test records the same parking events and occupancy counts at two locations. The whitelist of the
               // first location is empty. At the second location, the parking events and occupancy counts arrive in a
-              // different order than at the first location, and the test changes the whitelist between the arrivals.
+              // different order, and the test changes the whitelist of this location between the arrivals.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

@@ -259,8 +259,8 @@ test('each point of the occupancy history agrees with the stored parking session
         });
         expect(points.length).toBe(Math.ceil(((to - from) * hourMs) / step));
         expect(points).toEqual(expected);
-        // The last point of the occupancy history is later than all events, so this point equals the current number of
-        // vehicles inside.
+        // The last point of the occupancy history is later than all events, so its number of vehicles equals the
+        // current number of vehicles inside.
         if (to >= 20) expect(points.at(-1)!.occupied).toBe((await status(locationId)).occupied);
       },
     ),

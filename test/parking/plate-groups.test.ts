@@ -7,9 +7,9 @@ const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 /**
- * The plates of the generated parking events. Many of the plates end with the same characters, so that one text that a
- * camera read can match several plates. Each plate is given either by its plate type, plate code and plate number, or
- * by the text that a camera read. Some of the camera texts do not contain the plate type.
+ * The plates of the generated parking events. Many of the plates end with the same characters, so the text of one
+ * camera reading can match several plates. Each plate is given either by its plate type, plate code and plate number,
+ * or by the text that a camera read. Some of the camera texts do not contain the plate type.
  */
 const plates = [
   ...['A/1', 'A/8', 'A/17', 'A/18', 'A/117', 'B/117', 'A/8117'].map((plate) => {

@@ -18,8 +18,8 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
 /**
- * Lists the prepared statements of the database connection that runs this SQL statement. If PostgreSQL has prepared the
- * SQL statement `namedStatements` itself, the list of prepared statements also contains the name of this statement.
+ * Lists the prepared statements of the database connection that runs this SQL statement. If `namedStatements` is itself
+ * a prepared statement, the list also contains its name.
  */
 const namedStatements = { name: 'named', text: 'SELECT name FROM pg_prepared_statements' };
 

@@ -3,7 +3,9 @@ import { configWarnings, loadConfig } from '../../src/config.ts';
 
 const url = 'postgresql://gateway:secret@db.internal/parking';
 
-/** Returns the environment variables for a gateway, in which the given variable contains the given database URL. */
+/**
+ * Returns the environment variables for a gateway. The variable with the name `name` contains the database URL `value`.
+ */
 const withUrl = (name: string, value: string) => ({ DATABASE_URL: url, [name]: value });
 
 const variables = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'DATABASE_READ_URL'];

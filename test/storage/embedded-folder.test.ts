@@ -14,8 +14,8 @@ const log = pino({ level: 'silent' });
 const operatorKey = 'operator-key-of-the-tests-0123456789';
 
 /**
- * Starts a gateway whose embedded database is in the given folder. If the gateway still runs at the end of the test, it
- * is killed.
+ * Starts a gateway whose embedded database is in the given folder. If the gateway is still running at the end of the
+ * test, the test kills its process.
  */
 function startOwner(dataDir: string) {
   const owner = startGatewayProcess({ DATA_DIR: dataDir, OPERATOR_API_KEY: operatorKey });

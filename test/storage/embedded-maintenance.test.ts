@@ -9,14 +9,14 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 // PostgreSQL writes each change to the write-ahead log first, in files of 16 MiB.
 
 /**
- * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. Together, these 33 files
- * of 16 MiB take about half of the size that the PostgreSQL setting `max_wal_size` allows by default (1 GiB).
+ * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. These 33 files (16 MiB
+ * each) fill about half of the default `max_wal_size` of PostgreSQL (1 GiB).
  */
 const filesOfDefaultLimit = 33;
 
 /**
- * A test makes the gateway run the SQL statement `CHECKPOINT` this number of times. Without checkpoints, the writes of
- * the test would need more log files than `filesOfDefaultLimit`.
+ * The number of times that a test makes the gateway run the SQL statement `CHECKPOINT`. Without checkpoints, the writes
+ * of the test would need more log files than `filesOfDefaultLimit`.
  */
 const checkpoints = 8;
 

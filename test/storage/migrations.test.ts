@@ -194,7 +194,7 @@ describe('migrations of the database', () => {
     });
   });
 
-  it('the gateway continues the database migrations where Prisma stopped, and Prisma then finds no missing migration', async () => {
+  it('after Prisma has applied a part of the database migrations, the gateway applies the rest, and Prisma then finds nothing left to apply', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     onTestFinished(() => scratch.drop());
     const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });

@@ -17,8 +17,8 @@ describe.runIf(testServerUrl)('transactions through a pooler', async () => {
   afterAll(() => pool.end());
 
   /**
-   * Causes an error in the next SQL statement that sets the time limits of a transaction. Just before this SQL
-   * statement fails, `failNextLimits` calls the function `before` with the database connection.
+   * Causes an error in the next SQL statement that sets the time limits of a transaction. Just before the error,
+   * `failNextLimits` calls the function `before` with the database connection.
    */
   async function failNextLimits(before: (client: pg.PoolClient) => Promise<unknown>) {
     const client = await pool.connect();

@@ -8,8 +8,8 @@ import { hasPgBouncer, startPgBouncer } from '../support/system-servers.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 /**
- * The number of connections from PgBouncer to PostgreSQL. The gateway opens more connections to PgBouncer than
- * PgBouncer opens to PostgreSQL, so the connections of the gateway must share the connections to PostgreSQL.
+ * The number of connections from PgBouncer to PostgreSQL. The gateway opens more connections to PgBouncer, so several
+ * connections of the gateway must share one connection to PostgreSQL.
  */
 const serverConnections = 3;
 

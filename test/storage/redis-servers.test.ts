@@ -169,7 +169,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
   });
   afterAll(() => cluster.remove());
 
-  /** Creates a Redis client, and a function that creates a rate limiter that uses this Redis client. */
+  /** Creates a Redis client. Also returns a function that starts a rate limiter with this Redis client. */
   function newClient({ commandTimeout = 5000, nodes = cluster.nodes } = {}) {
     const { log, warnings } = newLog();
     const urls = nodes.map(({ url }) => url) as [string, ...string[]];
@@ -185,8 +185,8 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
 
   /**
    * Stops the clock `performance.now` for one test. The function `connected` measures its time limit with
-   * `performance.now`. While the clock is stopped, `connected` waits for Redis without a time limit, so the test also
-   * passes on a busy machine.
+   * `performance.now`. When a test stops this clock, the time limit never ends. The test therefore also passes on a
+   * busy machine.
    */
   function stopClock() {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
@@ -205,8 +205,9 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     stopClock();
     const [first, ...slow] = cluster.nodes;
     slow.forEach((node) => node.freeze());
-    // If the configuration contains two Redis URLs, the gateway creates a client for a Redis cluster, even if both URLs
-    // are equal. The Redis client learns the addresses of the other nodes from the first node.
+    // The test needs a Redis cluster client with a single known node. It therefore gives the same Redis URL twice,
+    // because one URL would create a client for a single Redis server. The Redis client learns the addresses of the
+    // other nodes from the first node.
     const { redis, startLimiter, warnings } = newClient({ nodes: [first!, first!] });
     let isConnected = false;
     const connecting = connected(redis).then(() => (isConnected = true));

@@ -66,7 +66,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'when several notices for one channel wait until Redis is reachable again, the gateway replaces them with one notice (`anyChange`)',
+  'while Redis is unreachable, the gateway replaces several waiting notices of one channel with one notice (`anyChange`)',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];

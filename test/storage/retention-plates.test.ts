@@ -31,9 +31,9 @@ async function newActivity() {
 type Activity = Awaited<ReturnType<typeof newActivity>>;
 
 /**
- * Each function records in a different way that the vehicle `left` has left the location: with an exit event, with a
- * new entry event and an exit event, or with a later occupancy count. Before the call, the test has recorded an
- * occupancy count from 60 days ago, which contains the vehicles `inside` and `left`.
+ * Each function uses one of three ways to record that the vehicle `left` has left the location: an exit event, a new
+ * entry event and an exit event, or a later occupancy count. Before the call, the test has recorded an occupancy count
+ * from 60 days ago, which contains the vehicles `inside` and `left`.
  */
 const departures: Record<string, (activity: Activity) => Promise<unknown>> = {
   'an exit': ({ see, locationId }) => see(locationId, exitOf(left, 59)),
@@ -73,7 +73,7 @@ describe.each(Object.keys(departures))(
   },
 );
 
-test('a vehicle that left after an occupancy count does not count as inside again when the gateway removes the expired events of this vehicle', async () => {
+test('a vehicle that left after an occupancy count does not count as inside again after the gateway has removed its expired events', async () => {
   const { locationId, see, setInside, change, sessions } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));
@@ -84,7 +84,7 @@ test('a vehicle that left after an occupancy count does not count as inside agai
   expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
 });
 
-test('if a client sets a maximum stay after the gateway has removed the expired exit events of vehicles, no audit record says that the exits of these vehicles were missed', async () => {
+test('after the gateway has removed the expired exit events of vehicles, a new maximum stay creates no audit records about unseen exits of these vehicles', async () => {
   const { locationId, see, setInside, change, status } = await newActivity();
   await setInside(locationId, [inside, left], daysAgo(60));
   await see(locationId, exitOf(inside, 50), exitOf(left, 50));
@@ -95,7 +95,7 @@ test('if a client sets a maximum stay after the gateway has removed the expired 
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('when expired records are removed, a vehicle that entered before an occupancy count and is still inside keeps its parking session', async () => {
+test('a vehicle that entered before an occupancy count and never left keeps its parking session when the gateway removes expired records', async () => {
   const { locationId, see, setInside, change, sessions, status } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));

@@ -213,9 +213,9 @@ describe('removal of expired database records', () => {
         const { key, locationId } = await gateway.newTenant();
         const { adjust, see, setInside, status } = openActivity(gateway, key);
         if (begin === 'events') await see(locationId, ...inside.map((plate) => entry(plate, 70)));
-        // The test sets several occupancy counts, and each count contains one vehicle more than the count before it.
-        // Each vehicle's parking session therefore starts with a different occupancy count, and these occupancy counts
-        // expire at different times.
+        // The test sets several occupancy counts, and each count contains one vehicle more than the count before it. As
+        // a result, the parking session of each vehicle starts with a different occupancy count. These counts expire at
+        // different times.
         else
           for (const index of inside.keys())
             await setInside(locationId, inside.toReversed().slice(0, index + 1), daysAgo(70 - index));
@@ -302,7 +302,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('after the maximum stay of a location is removed, a vehicle whose exit event has expired does not count as inside again', async () => {
+  test('a vehicle whose exit event has expired does not count as inside after the maximum stay of its location is removed', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, change, see, sessions, status } = openActivity(gateway, key);
     await change(locationId, { longestStayHours: 24 });

@@ -14,7 +14,7 @@ function newDatabase() {
   return { asked, ...shareConnection({ query } as unknown as PGlite) };
 }
 
-test('on the embedded database, a query for a gate decision runs between two SQL statements of a task with 20 statements', async () => {
+test('on the embedded database, a query for a gate decision does not wait until a task with 20 SQL statements has ended', async () => {
   const { asked, gates, others } = newDatabase();
   const work = (async () => {
     for (let part = 0; part < 20; part += 1) await others.query(`part ${part}`);
@@ -29,7 +29,7 @@ test('on the embedded database, a query for a gate decision runs between two SQL
   expect(asked.indexOf('gate')).toBeLessThanOrEqual(2);
 });
 
-test('while other queries wait, a query for a gate decision runs before the next iteration of the event loop, because an iteration can take long', async () => {
+test('a waiting query for a gate decision runs before the next iteration of the event loop, and another query runs after this iteration', async () => {
   const { asked, gates, others } = newDatabase();
   const nextIteration = nextTurn().then(() => asked.push('next iteration'));
   await Promise.all([others.query('other'), gates.query('gate'), nextIteration]);

@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test('when the database refuses each write of a batch with a separate error, the gateway does not send the batch to the database again', async () => {
+test('when the database returns one error for each write of a batch, the gateway does not send the batch to the database again', async () => {
   const refused = Object.assign(new Error('refused'), { code: '22021' });
   const write = vi.fn(async (questions: readonly string[]) => questions.map(() => refused));
   const answers = await Promise.allSettled(['a', 'b'].map(createQueryBatch(write)));

@@ -211,7 +211,7 @@ describe('hand-written SQL statements', () => {
     }
   });
 
-  test('for a plate, the hand-written SQL statement finds the same whitelist entry as a Prisma query, and it reports an unknown location', async () => {
+  test('the hand-written SQL statement of a gate decision finds the same whitelist entry for a plate as Prisma, and reports an unknown location', async () => {
     const [locationId = ''] = await newWhitelists();
     const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId, validUntil: null } });
     const { plateType, plateCode, plateNumber } = entry;

@@ -3,8 +3,8 @@ import { newEntry, openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 /**
- * After this number of identical requests, PostgreSQL has stored a query plan for each SQL statement of the request.
- * PostgreSQL makes a new query plan for each of the first five executions of a prepared statement.
+ * The number of identical requests after which PostgreSQL has stored a query plan for each SQL statement of the
+ * request. PostgreSQL makes a new query plan for each of the first five executions of a prepared statement.
  */
 const runsUntilStored = 8;
 /**
@@ -14,7 +14,7 @@ const runsUntilStored = 8;
 const measuredRuns = 5;
 
 test.runIf(!testServerUrl)(
-  'on the embedded database, PostgreSQL makes no new query plan for repeated requests that create or list whitelist entries, read a location status, or get a gate decision',
+  'on the embedded database, PostgreSQL reuses its query plans when requests for whitelist entries, location statuses or gate decisions are repeated',
   async () => {
     const gateway = await openTestGateway();
     const { locationId, key } = await gateway.newTenant();

@@ -2,10 +2,10 @@ import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * The paths of Chromium on Debian, other Linux systems and macOS. The tests start the browser at the first of these
- * paths that exists on the machine. If the environment variable CHROMIUM_PATH contains a path, the tests try this path
- * first. In this list of paths, the headless shell of Chromium comes before the complete browsers, because it needs
- * only half of their CPU time.
+ * The paths of Chromium on Debian, other Linux systems and macOS. If several of these browsers are installed, the tests
+ * start the browser whose path comes first in `knownPaths`. If the environment variable CHROMIUM_PATH contains a path,
+ * the tests try this path first. In this list of paths, the headless shell of Chromium comes before the complete
+ * browsers, because the headless shell uses only half as much CPU time.
  */
 const knownPaths = [
   process.env.CHROMIUM_PATH,

@@ -12,8 +12,8 @@ const busyMs = 250;
 
 /**
  * Keeps the process busy for 250 ms after the next command that the client `redis` sends. Redis answers while the
- * process is busy. The process can therefore read the response from Redis only after the command has reached its time
- * limit (150 ms).
+ * process is busy. Because the process is busy, it can read the response of Redis only after the command has reached
+ * its time limit (150 ms).
  */
 export function beBusyAfterNextCommand(redis: Pick<Cluster, 'sendCommand'>): void {
   const send = redis.sendCommand.bind(redis);

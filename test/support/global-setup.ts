@@ -6,7 +6,7 @@ import { removeDatabasesOfRun } from './scratch-database.ts';
 /** Linux keeps the files of this folder in memory. */
 const memoryFolder = '/dev/shm';
 
-/** The free memory that a test run needs for its temporary folders (which are in memory), in bytes. */
+/** The tests keep their temporary folders in memory if at least this number of bytes of memory is free. */
 const neededBytes = 2 * 1024 ** 3;
 
 /**

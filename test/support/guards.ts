@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 // servers of a test when the test process has ended. A guard process can also end a server that a test has frozen with
 // the signal SIGSTOP.
 
-/** Runs a shell script as soon as the test process has ended for any reason. */
+/** Runs a shell script as soon as the test process has ended, even if a signal killed the test process. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
   // The shell command `cat` reads a pipe that only the test process writes, so `cat` ends when the test process ends.
   const guard = spawn('sh', ['-c', `cat; ${script}`, 'sh', argument], {
@@ -22,8 +22,8 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
 export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return; // The given child process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // When the child process has ended, its guard process must also end. A guard process that still runs after its child
-  // process has ended could later kill another process with the same process id.
+  // When the child process has ended, its guard process must also end. Otherwise, the operating system could give the
+  // process id of the ended child process to another process, and the guard process could later kill this process.
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 

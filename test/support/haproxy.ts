@@ -26,8 +26,8 @@ const documented = (name: (typeof haproxyFiles)[number]) =>
   new URL(`../../docs/scaling/${name}`, import.meta.url);
 
 /**
- * Checks the HAProxy configuration from docs/scaling. Returns the warnings and errors of HAProxy about this
- * configuration, or an empty text.
+ * Checks the HAProxy configuration from docs/scaling. Returns the warnings and errors that HAProxy reports for the
+ * configuration files, or an empty text if HAProxy reports none.
  */
 export function haproxyComplaints(): string {
   const files = haproxyFiles.flatMap((name) => ['-f', fileURLToPath(documented(name))]);

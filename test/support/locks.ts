@@ -64,8 +64,8 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests call `waitingConnections` again and again. Each call of `waitingConnections` therefore closes its own
-      // database connection, so that a test does not have many open connections at the same time.
+      // Tests call `waitingConnections` again and again. To keep few connections open, each call closes the database
+      // connection that it opened.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;
@@ -86,8 +86,8 @@ export function setMaxWaitMs(maxMs: number): void {
 }
 
 /**
- * Until the end of the test, a change at a location may wait up to 10 minutes until earlier changes at the same
- * location have ended. The gateway therefore does not reject a waiting change, even on a slow machine.
+ * In the rest of the test, the gateway lets a change wait 10 minutes for earlier changes at the same location. The
+ * gateway therefore does not reject a waiting change, even on a slow machine.
  *
  * @returns a function that returns how many changes have had to wait since the call of `letChangesWait`
  */

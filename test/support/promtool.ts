@@ -5,8 +5,7 @@ const run = (args: readonly string[], input = '') =>
   spawnSync('promtool', args, { input, encoding: 'utf8', cwd: projectFolder });
 
 /**
- * Whether promtool is installed (Debian package `prometheus`). In CI, a missing promtool is an error, so that the test
- * run fails.
+ * Whether promtool is installed (Debian package `prometheus`). If promtool is missing in CI, the test run fails.
  */
 export const hasPromtool = run(['--version']).status === 0;
 

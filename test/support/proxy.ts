@@ -6,7 +6,9 @@ import { connect, createServer, type Socket } from 'node:net';
  * the proxy.
  */
 export interface Proxy {
-  /** The URL of the server, with the address of the proxy in place of the server's own address. */
+  /**
+   * The URL with which the gateway connects to the server through the proxy. The URL contains the address of the proxy.
+   */
   url: string;
   /**
    * Closes all open connections through the proxy. Until the test calls `restore`, the proxy also closes each new

@@ -124,7 +124,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 
 /**
  * Returns the path of a PostgreSQL program on Debian, where the PATH does not contain the folder of the program. On
- * systems other than Debian, returns only the name of the program, because the PATH contains the folder of the program.
+ * other systems, the PATH contains this folder, so the function returns only the name of the program.
  */
 function postgresProgram(name: string): string {
   const root = '/usr/lib/postgresql';
@@ -189,9 +189,9 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   const folder = await newServerFolder('postgres', user);
   const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
-  // The duration of the first checkpoint after the promotion of a standby depends on `checkpoint_timeout`. If
-  // `checkpoint_timeout` is one day, the first checkpoint lasts until the test ends, like the checkpoint of a large
-  // database.
+  // The duration of the first checkpoint after the promotion of a standby depends on `checkpoint_timeout`. With a
+  // `checkpoint_timeout` of one day, this checkpoint is as slow as the checkpoint of a large database, and lasts until
+  // the test ends.
   const server = await postgresOver(folder, user, { cluster_name: name, checkpoint_timeout: '1d' });
   await server.start();
   return {
@@ -341,7 +341,7 @@ const pgBouncer = '/usr/sbin/pgbouncer';
 
 /**
  * True if the test run includes the tests that need PgBouncer. Outside of CI, these tests run only if PgBouncer is
- * installed. In CI, these tests always run, so that they fail if PgBouncer is missing.
+ * installed. In CI, these tests always run, because a missing PgBouncer must make them fail.
  */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 
@@ -386,8 +386,7 @@ export async function startPgBouncer(serverUrl: string, serverConnections: numbe
     ].join('\n'),
   );
   // The embedded database changes the umask of the test process. If PgBouncer runs as another user, it may therefore be
-  // unable to read its configuration files. The test therefore makes the user that runs PgBouncer the owner of the
-  // configuration files.
+  // unable to read its configuration files. The test therefore makes this user the owner of the configuration files.
   if (user.uid !== undefined) await Promise.all([users, settings].map((file) => chown(file, user.uid!, -1)));
   const child = spawn(pgBouncer, ['--quiet', settings], { cwd: folder, stdio: 'ignore', ...user });
   const url = new URL(serverUrl);

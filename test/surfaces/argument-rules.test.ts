@@ -69,8 +69,8 @@ function bare(rule: unknown, isLeaf: boolean): unknown {
 }
 
 /**
- * Returns the path and the validation rule (if any) of each scalar value in an argument. If the type of the argument is
- * an input type, the scalar values are the values of the scalar fields in this input type.
+ * Returns the path and the validation rule (if any) of each scalar value in an argument. For an argument with an input
+ * type, the function returns the path and the rule of each scalar field in this input type.
  */
 function leavesOf(
   path: string,
@@ -139,13 +139,13 @@ describe('text patterns in the OpenAPI document', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** Returns the texts that the OpenAPI pattern accepts and the validation rule refuses, or the other way round. */
+  /** Returns the texts that only the OpenAPI pattern accepts, and the texts that only the validation rule accepts. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
-    // Some rules accept only names from a list that the OpenAPI document does not contain. If a rule accepts only names
-    // from a fixed list, the test skips most texts for this rule. If a rule refuses white space, as the rule for a URL
-    // does, the test skips texts with white space for this rule.
+    // Some validation rules accept only names from a fixed list, and the OpenAPI document does not contain this list.
+    // The test skips most texts for such a rule. If a rule refuses white space, as the rule for a URL does, the test
+    // skips texts with white space for this rule.
     return texts
       .filter((text) => text === '' || accepts('aaa'))
       .filter((text) => !/\s/.test(text) || accepts('a a'))

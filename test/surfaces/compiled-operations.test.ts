@@ -31,7 +31,7 @@ async function answersOf(key: string, query: string, variables: Record<string, u
 const same = <Answer>(answer: Answer) => Array.from({ length: runs }, () => answer);
 
 describe('a GraphQL operation that a client sends several times', () => {
-  test("each run of a repeated mutation keeps the value of a location's field when the client omits the variable for this field", async () => {
+  test('when a client repeats a mutation and omits the variable for a field of a location, the field keeps its value', async () => {
     const { locationId: id, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${id}`, { key, body: { capacity: 42, address: 'Marina' } });
     const update = `mutation ($id: ID!, $name: String, $capacity: Int, $address: String) {
@@ -41,7 +41,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     );
   });
 
-  test('each run of a repeated mutation keeps the permit hours of a whitelist entry when the client omits the variable for the hours', async () => {
+  test('when a client repeats a mutation and omits the variable for the permit hours of a whitelist entry, the entry keeps its hours', async () => {
     const { locationId, key } = await gateway.newTenant();
     const body = newEntry();
     const { id } = (await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body })).body
@@ -59,7 +59,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     );
   });
 
-  test('each run of a repeated mutation keeps the expiry of an API key when the client omits the variable for the expiry', async () => {
+  test('when a client repeats a mutation and omits the variable for the expiry of an API key, the key keeps its expiry', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { data } = (
       await gateway.graph(
@@ -88,7 +88,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     },
   );
 
-  test('when a repeated query uses a fragment in two fields and skips it in one field, the response still contains the fragment in the other field', async () => {
+  test('when a repeated query skips a fragment in one field, another field with the same fragment still returns its data', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($id: ID!, $brief: Boolean!) {
       a: location(id: $id) { ...Fields @skip(if: $brief) } b: location(id: $id) { ...Fields } }
@@ -97,7 +97,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
   });
 
-  test('when a mutation uses a fragment twice, and one use has @include(if: false), each run of the mutation still executes the other use', async () => {
+  test('when a mutation skips a fragment in one place with @include(if: false), the gateway still executes the same fragment in another place', async () => {
     const { locationId, key } = await gateway.newTenant();
     const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
       fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }
@@ -115,7 +115,7 @@ const schema = buildSchema(`
   type Query { node: Node }
   type Node { id: ID!, child: Node, children: [Node!]!, text(filter: Filter, size: Int = 3, level: Level, tags: [String!]): Json }
 `);
-// The resolver of the field `text` returns the arguments of this field, so different arguments lead to different
+// The resolver of the field `text` returns its arguments. Two runs with different arguments therefore have different
 // responses.
 (schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
   parameters;
@@ -132,8 +132,8 @@ const node = (id: string): object => ({
 });
 
 /**
- * Generates random texts, and chooses a text of the list `usual` 40 times as often as a text of the list `rare`. Some
- * texts in `rare` must not occur often, because the gateway does not compile a GraphQL document that contains them.
+ * Generates random texts, and chooses a text of the list `usual` 40 times as often as a text of the list `rare`. The
+ * texts in `rare` must be rare, because they include texts that prevent the compilation of a GraphQL document.
  */
 const mostly = (usual: readonly string[], rare: readonly string[]) =>
   fc.oneof(

@@ -187,9 +187,9 @@ describe('requests to a deprecated route that the gateway refuses before it matc
         const call = () => fetch(url + address, { method, headers });
         await call();
         // After the application has refused a client's second request, the gateway remembers this refusal. On a route
-        // that is not deprecated, the HTTP listener refuses the next request itself, without the application. On a
-        // deprecated route, the listener must pass the request to the application, because only the application adds
-        // the deprecation headers.
+        // that is not deprecated, the HTTP listener then refuses further requests of the client, and the application
+        // does not get these requests. On a deprecated route, the HTTP listener must pass the request to the
+        // application `gateway.app`, because only the application adds the deprecation headers.
         for (const answer of [
           await call(),
           await call(),

@@ -90,8 +90,8 @@ describe('commands in the documents', () => {
 });
 
 /**
- * Starts the program of docs/cameras.md with an API key, and sends the program a camera's message about a plate.
- * Returns the HTTP status with which the camera program responds to this message.
+ * Starts the program of docs/cameras.md with an API key. Then sends a message about a plate to this program, as a
+ * camera does. Returns the HTTP status with which the camera program responds to this message.
  */
 async function postToCameraProgram(key: string, locationId: string, plate: string): Promise<number> {
   const file = withFiles('camera.ts', 'docs/cameras.md');

@@ -21,7 +21,7 @@ describe('JSON numbers that JavaScript can parse without a change of their value
     );
   });
 
-  test('isExact returns true for an integer in JSON if, and only if, JSON.stringify writes the parsed integer with the same digits', () => {
+  test('isExact tells whether the digits of an integer stay the same when JavaScript parses the integer and writes it again as JSON', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 69n), max: 2n ** 69n }), (value) => {
         expect(isExact(String(value))).toBe(JSON.stringify(Number(value)) === String(value));

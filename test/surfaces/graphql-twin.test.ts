@@ -66,8 +66,8 @@ const locationFields = {
 };
 
 /**
- * An object with one generator of random request bodies for each REST route; each property name is the summary of a
- * route.
+ * The test creates random request bodies for REST routes. This object maps the summary of each route to the generator
+ * of its request bodies.
  */
 const bodies: Record<string, fc.Arbitrary<unknown>> = {
   'Register company': bodyOf({

@@ -80,8 +80,8 @@ const samples: Record<string, () => Record<string, unknown>> = {
 };
 
 /**
- * Returns a valid value for a required argument of a GraphQL field. For an argument `id`, the value is the id of an
- * existing object of the type that the field expects, such as a webhook.
+ * Returns a valid value for a required argument of a GraphQL field. The value of an argument `id` is the id of an
+ * existing object, such as a webhook. This object has the type that the GraphQL field expects.
  */
 function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
   const named = getNamedType(type);
@@ -100,8 +100,9 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
 }
 
 /**
- * This object contains one query for each object type whose fields have arguments; the query selects one object of this
- * type. These objects belong to the attacker: the company that sends the hostile values.
+ * Some object types of the GraphQL schema have fields with arguments. For each of these types, `parents` contains a
+ * query that selects one object of the type. These objects belong to the attacker: the company that sends the hostile
+ * values.
  */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
@@ -125,9 +126,8 @@ interface Leaf {
 }
 
 /**
- * For each scalar value in a GraphQL argument, the function yields a pair of a type and a changed copy of the argument.
- * Each pair contains the type of the scalar value, and a copy of the argument in which a placeholder replaces the
- * scalar value.
+ * For each scalar value in a GraphQL argument, the function yields a changed copy of the argument, and the type of the
+ * scalar value. In the changed copy, a placeholder replaces the scalar value.
  */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
@@ -149,8 +149,9 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
 }
 
 /**
- * True if the GraphQL scalar type can parse a JSON value. If GraphQL cannot parse a value, the whole request fails. If
- * a validation rule refuses a value that GraphQL has parsed, only the GraphQL field with this value fails.
+ * True if the GraphQL scalar type can parse a JSON value. If GraphQL cannot parse a value, the whole request fails. A
+ * validation rule checks a value only after GraphQL has parsed it. If the rule rejects the value, only the GraphQL
+ * field with this value fails.
  */
 function takes(type: GraphQLInputType, value: string): boolean {
   try {
@@ -186,8 +187,8 @@ function leavesOf(typeName: string): Leaf[] {
 }
 
 /**
- * Returns one GraphQL request that sends several hostile values, each as the value of the same argument. In this
- * request, the GraphQL field occurs once for each hostile value, each time with a different alias.
+ * Returns one GraphQL request that sends several hostile values, each as the value of the same argument. The request
+ * contains the GraphQL field several times: once for each hostile value, under different aliases.
  */
 function requestOf({ kind, parent, field, selection, declared, values }: Leaf, hostile: readonly string[]) {
   const names = Object.keys(declared);
@@ -226,8 +227,8 @@ const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf
 
 /**
  * A query that another company sends at the same time as the requests with hostile values. With one SQL statement, the
- * gateway can read the data for several requests. `neighbourQuery` contains one read of each kind that the gateway can
- * answer together with reads of other requests.
+ * gateway can read the data for several requests. The gateway can do this for several kinds of reads, and
+ * `neighbourQuery` contains one read of each of these kinds.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

@@ -44,7 +44,9 @@ function faultsOf(at: string[], value: unknown): unknown {
   return validate(value) ? undefined : validate.errors;
 }
 
-/** Returns the path of the response with the given status in the OpenAPI document, as a list of property names. */
+/**
+ * Finds the response with the given status in the OpenAPI document, and returns its path as a list of property names.
+ */
 function responseAt({ at, operation }: Documented, status: number): string[] {
   const $ref = operation.responses[status]?.$ref as string | undefined;
   return $ref ? $ref.slice(2).split('/') : [...at, 'responses', String(status)];

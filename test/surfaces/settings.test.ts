@@ -191,9 +191,9 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   (mutation) => {
     /**
      * The test cases. Each case consists of four texts: the definition of the variable `$n`, a GraphQL literal with
-     * company settings, the value of `$n`, and the settings that the gateway stores. Each test replaces the character
-     * `#` in the four texts of a case with a number. If parsing would change the number in the company settings, the
-     * gateway refuses the settings.
+     * company settings, the value of `$n`, and the settings that the gateway stores. Each test inserts a number into
+     * the four texts of a test case, in place of the character `#`. If the inserted number changes when JavaScript
+     * parses it and writes it again, the gateway refuses the company settings.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
@@ -212,9 +212,8 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     /**
-     * Sends a mutation three times. When the first of the three requests arrives, the gateway parses the GraphQL
-     * document of the mutation. When a later request contains the same GraphQL document, the gateway does not parse it
-     * again.
+     * Sends a mutation three times. When the first request arrives, the gateway parses the GraphQL document of the
+     * mutation. When a later request contains the same GraphQL document, the gateway does not parse it again.
      */
     async function sendRepeatedly(definition: string, literal: string, value: string | undefined) {
       const { key, companyId } = await gateway.newTenant();

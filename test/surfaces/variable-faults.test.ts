@@ -184,7 +184,7 @@ const cases: Case[] = [
 
 describe('names of invalid fields in errors about GraphQL variables', () => {
   test.each(cases)(
-    'for the GraphQL variables $variables, the error names the invalid field $field, and names only invalid fields',
+    'for the GraphQL variables $variables, the error shows the invalid field $field, and shows no valid field',
     async ({ operation, variables, field, value, errors = [field] }) => {
       const { body } = await gateway.graph(operation, { key, variables });
       const [error] = body.errors;
@@ -262,7 +262,7 @@ describe('names of invalid fields in errors about GraphQL variables', () => {
     },
   );
 
-  test('a GraphQL client may send a list with only one item as the item itself, without brackets', async () => {
+  test('a GraphQL client may omit the brackets around a list with only one item', async () => {
     const { body } = await gateway.graph(createWebhook, {
       key,
       variables: { input: { ...webhook, events: 'WHITELIST_CREATED', locationIds: locationId } },
@@ -275,7 +275,7 @@ describe('names of invalid fields in errors about GraphQL variables', () => {
     expect(refused.body.errors[0].extensions.details).toMatchObject({ field: 'url', value: ' ' });
   });
 
-  test('REST refuses a number where an identifier is expected, and the error names the field', async () => {
+  test('when a REST client sends a number instead of an identifier, the error describes the invalid field', async () => {
     const { body } = await gateway.rest('POST', '/locations', {
       key,
       body: { companyId: 7, name: 'Gate', slug: newSlug() },

@@ -34,7 +34,7 @@ const texts = [
 ];
 
 test.each(texts)(
-  'the document $path uses the standard terms, and none of the non-standard words that they replace',
+  'the document $path uses the standard terms instead of the non-standard words',
   ({ text }) => {
     const found = text
       .split('\n')

@@ -101,8 +101,8 @@ const disableOnly = (id: string) =>
 
 /**
  * Calls the function `work`, which updates or deletes webhook deliveries in batches. After `number` full batches, a
- * database trigger runs the SQL statement `statement`. For example, `statement` enables the webhook, as another client
- * could do, or raises an error.
+ * database trigger runs the SQL statement `statement`. For example, `statement` acts like another client that enables
+ * the webhook, or it raises an error.
  */
 async function atBatch<Result>(
   [operation, number]: ['UPDATE' | 'DELETE', number],
@@ -196,7 +196,7 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
 });
 
 describe('changes of a webhook between two batches of its deliveries', () => {
-  test('the gateway stops cancelling deliveries when a client enables the webhook again between two batches', async () => {
+  test('when a client enables a webhook again after the gateway has cancelled one batch of its deliveries, the gateway cancels no further deliveries', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, {});
     const enable = `UPDATE "Webhook" SET "disabledAt" = NULL WHERE id = '${webhookId}'`;

@@ -29,10 +29,10 @@ test('a gateway whose clock is one minute behind does not resend a failing webho
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // Before the time of the next attempt, the gateway must not resend the webhook message whose delivery has failed.
-    // The test therefore creates a second webhook with a new message. To send the new webhook message, the gateway
-    // reads all due messages from the outbox. If the next attempt for the failed webhook message were already due, the
-    // gateway would send this message together with the new message.
+    // The gateway must not resend the failed webhook message before the next attempt for this message is due. The test
+    // therefore creates a second webhook with a new message. To send the new webhook message, the gateway reads all due
+    // messages from the outbox. If the next attempt for the failed webhook message were already due, the gateway would
+    // send this message together with the new message.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);

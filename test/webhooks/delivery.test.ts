@@ -58,7 +58,7 @@ describe('webhook messages', () => {
     expect(() => new Verifier(second).verify(last.body, last.headers as Record<string, string>)).toThrow();
   });
 
-  test('a webhook gets no message about events to which it does not subscribe, about other companies, or about changes that failed', async () => {
+  test('a webhook gets messages only about successful changes, only for its own company, and only for events to which it subscribes', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_DELETED']);
     const other = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(key, locationId);
@@ -184,8 +184,7 @@ describe('webhook deliveries', () => {
     // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When a
     // client disables the webhook, the gateway cancels the deliveries that have not started. To answer the query of the
     // test, the gateway first reads the deliveries from the database, and then their attempts. If a delivery attempt
-    // ends between the first and the second of these reads, the response contains the new attempt, but the old status
-    // of the delivery.
+    // ends between these two database reads, the response contains the new attempt but the old status of the delivery.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
@@ -247,7 +246,7 @@ describe('webhook deliveries', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  test('the gateway waits 15 seconds for the response to a webhook message, and other webhooks are not delayed', async () => {
+  test('the gateway waits 15 seconds for the response to a webhook message, and meanwhile delivers the messages of other webhooks', async () => {
     const slow = await newSubscriber(['WHITELIST_CREATED']);
     slow.receiver.answer = 'nothing';
     const quick = await newSubscriber(['WHITELIST_CREATED']);

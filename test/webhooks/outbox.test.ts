@@ -22,8 +22,8 @@ afterEach(async () => {
 });
 
 /**
- * Creates companies with webhooks. Each webhook gets the given number of deliveries, and a worker can send these
- * deliveries at once.
+ * Creates companies with webhooks. Each webhook gets the given number of deliveries. All these deliveries are due, so a
+ * worker can send them immediately.
  */
 async function fillOutbox(of: {
   companies: number;
@@ -64,8 +64,8 @@ async function fillOutbox(of: {
 }
 
 /**
- * Groups the deliveries that are claimed (marked as being sent) by the value of a field, and returns the number of
- * deliveries in the largest group.
+ * Groups claimed deliveries by the value of a field, and returns how many deliveries the largest group has. A delivery
+ * is claimed when it is marked as being sent.
  */
 function mostOfOne(claimed: Awaited<ReturnType<typeof claimDue>>, field: 'owner' | 'webhookId'): number {
   const counts = new Map<string, number>();

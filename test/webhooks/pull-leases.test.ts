@@ -64,7 +64,7 @@ describe('pulled webhook messages that no client acknowledges', () => {
     });
   });
 
-  test('redeliverWebhook and recoverWebhook do not end the lease that a client got when it pulled a webhook message, so this client can still acknowledge the message', async () => {
+  test('while a client has a lease on a webhook message, redeliverWebhook and recoverWebhook keep this lease, so the client can still acknowledge the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -107,7 +107,7 @@ describe('pulled webhook messages that no client acknowledges', () => {
     ]);
   });
 
-  test('a client can call redeliverWebhook more than 25 days after the last pull of a webhook message, and clients can then pull the message again', async () => {
+  test('redeliverWebhook makes a webhook message available to clients again, even 30 days after the last pull of the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -148,7 +148,7 @@ describe('a pull webhook whose secret was encrypted with another pepper', () => 
     expect(deliveries.map(({ attempts }) => attempts)).toEqual([[], []]);
   });
 
-  test('after the grace period of a former webhook secret, a client can pull webhook messages even if the gateway cannot decrypt this secret', async () => {
+  test('a webhook secret that the gateway cannot decrypt does not stop pulls of messages after the grace period of this secret', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhook.update({
       where: { id: webhookId },
@@ -165,8 +165,8 @@ describe('acknowledged webhook messages', () => {
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // When a client acknowledges a webhook message, the gateway adds an attempt to the webhook delivery. If the gateway
-    // added an attempt because of an acknowledgement, the `error` of this attempt is null.
+    // When a client acknowledges a webhook message, the gateway adds an attempt to the webhook delivery. The attempt
+    // for an acknowledgement has no error, so its `error` is null.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);

@@ -108,7 +108,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('subscribers get a notice about an older webhook message even if its transaction commits after the transaction of a newer message', async () => {
+  test('subscribers get a notice about an older webhook message, even when a newer message was committed first', async () => {
     vi.useFakeTimers();
     try {
       const counted = { webhookId: 'a', waiting: 1, newest: new Date('2026-01-01T10:00:02Z') };

@@ -31,7 +31,7 @@ async function newInstallation() {
   };
 }
 
-test('after the gateway is killed and restarted, a new client gets the webhook messages that were pulled but not acknowledged, and no acknowledged message', async () => {
+test('after the gateway is killed and restarted, a new client gets only the pulled webhook messages that no client has acknowledged', async () => {
   const restart = await newInstallation();
   let ask = await restart();
   const { id: companyId } = await ask<{ id: string }>(
@@ -72,7 +72,7 @@ test('after the gateway is killed and restarted, a new client gets the webhook m
   const [done, ...lost] = held.map(({ id }) => id);
   expect(await acknowledge([done!])).toBe(1);
   // The function `restart` kills the gateway process and starts a new one. After the restart, the test pulls the
-  // webhook messages as a newly started client does.
+  // webhook messages like a new client: it uses no data from before the restart.
   ask = await restart();
 
   const again: MessageShown[] = [];

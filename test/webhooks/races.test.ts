@@ -71,7 +71,7 @@ describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
     expect(records).toBe(8);
   });
 
-  test('an API key that may not read an event cannot change the URL of a webhook while an open transaction adds a message about this event', async () => {
+  test('an API key without read access to an event cannot change the URL of a webhook while a transaction adds a message about this event', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],

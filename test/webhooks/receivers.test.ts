@@ -97,7 +97,7 @@ describe('the example receivers in docs/webhooks.md', () => {
 });
 
 test.runIf(hasPython)(
-  'when the documented webhook receiver in Python fails to handle a message, it tries again when the gateway delivers the message again',
+  'after a failure, the documented webhook receiver in Python handles the message again when the gateway delivers it again',
   async () => {
     const [block] = fencedBlocks(page).filter(({ language }) => language === 'python');
     const secret = `whsec_${randomBytes(24).toString('base64')}`;

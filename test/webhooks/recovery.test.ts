@@ -43,7 +43,7 @@ const redeliver = 'mutation ($deliveryId: ID!) { redeliverWebhook(deliveryId: $d
 const attemptsOf = (webhookId: string) => prisma.webhookAttempt.count({ where: { delivery: { webhookId } } });
 
 describe('webhooks with a receiver that fails', () => {
-  test('a webhook shows the time of the first failure of its receiver, until the receiver accepts a message again', async () => {
+  test('after a failure of its receiver, a webhook shows the time of the first failure, and hides it when the receiver accepts a message again', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const failingSince = async () =>
       (
@@ -100,7 +100,7 @@ describe('webhooks with a receiver that fails', () => {
     });
   });
 
-  test("when the gateway disables an operator's webhook after status 410, the audit record contains no company id", async () => {
+  test("when the receiver of an operator's webhook sends status 410, the gateway disables the webhook, and the audit record of this change contains no company id", async () => {
     const subscriber = await newSubscriber(['WHITELIST_CREATED'], operator);
     const { key, locationId, companyId, receiver, webhookId } = subscriber;
     receiver.answer = 410;

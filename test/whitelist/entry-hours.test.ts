@@ -12,8 +12,8 @@ const office = [
 ];
 
 /**
- * Creates a location with one whitelist entry; the location has the given time zone. Returns functions that change the
- * created whitelist entry, and functions that request gate decisions.
+ * Creates a location with one whitelist entry; the location has the given time zone. Returns functions that change this
+ * whitelist entry, and functions that request gate decisions.
  */
 async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}) {
   const { key, locationId } = await gateway.newTenant();

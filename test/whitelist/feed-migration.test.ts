@@ -50,8 +50,8 @@ test('after the database migration of the whitelist feed, clients read the whole
 
   await applyMigrations(database, log, migrationsFolder);
 
-  // After the migration, PostgreSQL still stores the table in the same file, so the migration has not rewritten the
-  // table.
+  // When PostgreSQL rewrites a table, it stores the table in a new file. The file of the table is still the same, so
+  // the migration has not rewritten the table.
   expect(await storage()).toEqual(before);
   const feed = createWhitelistFeed({
     sql,

@@ -78,8 +78,8 @@ test('a query for new whitelist changes reads fewer than 20 database blocks, eve
     feedCursors,
     changesKeptDays: 30,
   });
-  // A feed position starts at the oldest transaction that is still running on the PostgreSQL server. The oldest running
-  // transaction of the PostgreSQL server can belong to another test, in another database.
+  // A new feed position is never after the oldest transaction that is still running on the PostgreSQL server. The
+  // oldest running transaction of the PostgreSQL server can belong to another test, in another database.
   const changesBeforeOldest = () =>
     sql.query(
       {

@@ -156,9 +156,9 @@ describe('the feed of whitelist changes', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // When a client reads the whitelist feed with one change per page, the changes of the removed whitelist entry are
-    // on several pages. The first page that contains a change of this whitelist entry already reports the removal of
-    // the entry, and reports no earlier change of it.
+    // When each page of the whitelist feed contains only one change, the changes of this whitelist entry are on several
+    // pages. The first page that contains a change of this whitelist entry already reports the removal of the entry,
+    // and reports no earlier change of it.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -246,8 +246,8 @@ const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /**
- * Returns a feed cursor with a valid signature and a changed position. The fields in `part` replace the same fields of
- * the position, and all other fields of the position stay unchanged.
+ * Returns a feed cursor with a valid signature and a changed position. The fields in `part` replace fields of the
+ * position in the cursor, and all other fields of this position stay unchanged.
  */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
@@ -456,8 +456,8 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
     const commitLate = await locks.writePlate(locationId, newEntry());
 
     /**
-     * Adds, changes and removes whitelist entries, and returns the ids of the whitelist entries that must exist at the
-     * end.
+     * Adds, changes and removes whitelist entries, and returns the ids of the whitelist entries that it added and did
+     * not remove.
      */
     async function write(location: string, rounds: number): Promise<string[]> {
       const kept: string[] = [];
@@ -514,7 +514,7 @@ describe('the subscription whitelistChanged', () => {
     };
   }
 
-  test('the subscription whitelistChanged announces a change of the whitelist, and sends a cursor for the whitelist feed that points directly after this change', async () => {
+  test('for each change of the whitelist, the subscription whitelistChanged sends a cursor for the whitelist feed that points directly after the change', async () => {
     const { key, locationId } = await gateway.newTenant();
     const before = await readPage(key, locationId);
     const nextCursor = await watch(key, locationId);

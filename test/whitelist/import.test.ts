@@ -77,7 +77,7 @@ describe('imports of rows into a whitelist', () => {
     );
   });
 
-  test('a whitelist import counts an entry as unchanged only when all its values, even empty values, equal the imported row', async () => {
+  test('a whitelist import reports an entry as unchanged only if all its values, including empty values, equal the values in the imported row', async () => {
     const { locationId, key } = await gateway.newTenant();
     const full = {
       ...row('1', 'n'),
@@ -272,8 +272,8 @@ describe('imports of rows into a whitelist', () => {
         });
       const results = await Promise.all(imports);
       const created = (await Promise.all(creates)).reduce<number>((sum, one) => sum + one, 0);
-      // After the imports, the whitelist contains each plate exactly once. In all responses together, the number of
-      // created whitelist entries minus the number of deleted entries must equal the number of plates.
+      // After the imports, the whitelist contains each plate exactly once. All responses together report how many
+      // entries the gateway created and how many it deleted, and the difference must equal the number of plates.
       expect((await whitelistOf(locationId)).size).toBe(numbers.length);
       expect(results.reduce((sum, result) => sum + result.created - result.deleted, created)).toBe(
         numbers.length,

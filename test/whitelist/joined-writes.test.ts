@@ -11,7 +11,7 @@ const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
 /**
- * Returns functions that write whitelist entries, and two lists that record what these functions do. The list
+ * Returns functions that write whitelist entries, and two lists to which these functions add items. The list
  * `statements` records the SQL statements that the returned functions run. The list `published` records the location in
  * each change notice that these functions send.
  */

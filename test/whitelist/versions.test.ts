@@ -20,7 +20,7 @@ interface Target {
   id: string;
 }
 
-/** The operations to which a client can send the version that it expects, each over REST and over GraphQL. */
+/** The operations that accept the expected version of an object, each over REST and over GraphQL. */
 const changes = {
   'replacing an entry': ({ locationId, id }: Target, expectedVersion?: number): Operation => ({
     name: 'update',
@@ -113,7 +113,7 @@ describe.each(changeNames)('the change "%s" when the client sends an expected ve
     },
   );
 
-  test('a change over REST is refused with status 412 when the header If-Match contains an ETag that is not a version', async () => {
+  test('a change over REST is refused with status 412 when the ETag in the header If-Match cannot be a version number', async () => {
     const target = await newWhitelist();
     for (const tag of ['W/"1"', '"abc"', '"01"', '"9999999999"']) {
       const answer = await surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': tag });
@@ -149,7 +149,7 @@ describe('versions of locations and whitelist entries', () => {
     expect(renamed.body.data.version).toBe(2);
   });
 
-  test('a change to a slug or a plate that already exists is refused, even when the client sends the correct version', async () => {
+  test('two locations cannot get the same slug, and two entries cannot get the same plate, even when the client sends the correct version', async () => {
     const { key, path, companyId, id } = await newWhitelist();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });

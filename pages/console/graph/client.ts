@@ -4,8 +4,7 @@ import { graphPath, keyHeader } from '../../browser/post.ts';
 import { createLive, type LiveConnection } from './live.ts';
 
 /**
- * The GraphQL types whose objects have no id. The cache stores an object without an id as a part of the object that
- * contains it.
+ * The GraphQL types whose objects have no id. The cache stores each of these objects as a part of its parent object.
  */
 const parts = [
   ...['AccessCandidate', 'AccessCheck', 'AccessDecision', 'DeprecatedUse', 'ImportError', 'ImportResult'],

@@ -6,8 +6,8 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates that one subscription receives: it is `live` while the event stream is open, and
- * `undefined` before the first connection and after the view has ended the subscription. If the connection of a
+ * The state of the live updates of one subscription. The state is `live` while the event stream is open. The state is
+ * `undefined` before the first connection, and after the view has ended the subscription. If the connection of a
  * subscription is lost, its state is the time at which the connection was lost, in milliseconds since 1970.
  */
 export type LiveState = 'live' | number | undefined;
@@ -24,9 +24,8 @@ export interface LiveConnection {
 
 /**
  * The functions that a subscription calls: it calls `next` with each result, and `complete` at the end of the
- * subscription. A subscription calls `next` with a result that contains errors only if the gateway has rejected the
- * subscription permanently. After a temporary error, the subscription does not call `next`, but opens a new event
- * stream.
+ * subscription. If the gateway rejects the subscription permanently, the subscription calls `next` with a result that
+ * contains errors. After a temporary error, the subscription does not call `next`, but opens a new event stream.
  */
 interface Sink {
   next(result: ExecutionResult): void;
@@ -36,7 +35,7 @@ interface Sink {
 interface SubscriptionRequest {
   /**
    * The number by which urql identifies a subscription. urql computes this number from the query and the variables. Two
-   * subscriptions with the same query and the same variables have the same number.
+   * subscriptions with the same query and the same variables therefore have the same `key`.
    */
   key: number;
   query: string;
@@ -118,7 +117,7 @@ export function createLive(currentKey: () => string) {
   }
   /**
    * Records the time at which the live updates of a subscription stopped. If a later attempt to subscribe fails, the
-   * function does not change the time that it has already recorded.
+   * recorded time stays the same.
    */
   function lose(key: number) {
     if (typeof states.get(key) !== 'number') change(key, Date.now());

@@ -1,6 +1,6 @@
 /**
  * The maximum pause between two attempts to send the same request, in milliseconds. After a response with status 429,
- * the pause can be longer than this maximum (`rateLimitDelayMs`).
+ * the console may pause for longer than `maxRetryDelayMs` (see `rateLimitDelayMs`).
  */
 export const maxRetryDelayMs = 30_000;
 

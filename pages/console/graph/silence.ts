@@ -1,7 +1,7 @@
 /**
  * The maximum time between two chunks of bytes in an event stream, in milliseconds. The gateway sends a comment into
- * each open stream every 12 seconds. If three of these comments in a row do not arrive, the console treats the stream
- * as lost.
+ * each open stream every 12 seconds. If the console misses three comments of a stream in a row, it treats the stream as
+ * lost.
  */
 export const maxSilenceMs = 40_000;
 

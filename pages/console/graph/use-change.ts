@@ -20,8 +20,8 @@ export interface Change<Data, Variables> {
 }
 
 /**
- * Returns a function that sends the mutation of a form, and the current state of the mutation. If the form has sent
- * several mutations, the state shows a failure only of the last one.
+ * Returns an object whose function `send` sends the mutation of a form. The object also contains the state of this
+ * mutation. If the form has sent several mutations, the state shows a failure only of the last one.
  *
  * @param options.onUncertain a function that reads the changed data again. The hook calls `onUncertain` when the
  *   mutation has failed, but the gateway may nevertheless have made the change. The hook calls `onUncertain` even if

@@ -4,8 +4,8 @@ import type { LiveState } from './live.ts';
 import { useLive } from './use-live.ts';
 
 /**
- * Keeps the console's copies of the statuses of the given locations up to date. Each new location status goes into the
- * cache of the GraphQL client, so all views of the console show it.
+ * Subscribes to the statuses of the given locations, so that the console always shows the current statuses. Each new
+ * location status goes into the cache of the GraphQL client, so all views of the console show it.
  *
  * @param onChange a function that the hook calls with each location status that the subscription sends, including the
  *   first status

@@ -21,8 +21,8 @@ export interface FoundLocations {
   /** True if more locations match the search than the list `locations` contains. */
   hasMore: boolean;
   /**
-   * The state of the query that reads the locations. `view` is `undefined` if the console runs no query, because the
-   * locations come from the scope of the API key.
+   * The state of the query that reads the locations. If the console takes the locations from the scope of the API key,
+   * it runs no query, and `view` is `undefined`.
    */
   view: View<unknown> | undefined;
 }

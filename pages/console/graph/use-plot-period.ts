@@ -9,8 +9,8 @@ const hourMs = 3_600_000;
 const plotRefreshMs = 15 * 60_000;
 
 /**
- * Returns the time range of the plots on a page: it begins the given number of hours ago, and ends now. The time range
- * moves forward every 15 minutes, so that the page requests the data of its plots again.
+ * Returns the time range of the plots on a page, which is the last `hours` hours. The time range moves forward every 15
+ * minutes, so that the page requests the data of its plots again.
  */
 export function usePlotPeriod(hours: number): { from: string; to: string } {
   const [refreshes, setRefreshes] = useState(0);

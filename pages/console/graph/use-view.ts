@@ -6,8 +6,8 @@ import { type Failure, failureOf } from './failure.ts';
 /** The data and the state of a query, which the hook `useView` returns to a view. */
 export interface View<Data> {
   /**
-   * The data from the last successful request. The view keeps this data while a new request is running, and also if the
-   * new request fails.
+   * The data from the last successful request. The view keeps its old data while a new request is running, and also if
+   * the new request fails.
    */
   data: Data | undefined;
   failure: Failure | undefined;

@@ -5,8 +5,8 @@ import { Badge } from './controls.tsx';
 import { Time } from './time.tsx';
 
 /**
- * Shows the label "Live" while the view receives each change of its values immediately. While the connection is lost,
- * the label shows when it was lost, because the view does not show changes after this time.
+ * Shows the label "Live" while the view receives each change of its values immediately. If the connection is lost, the
+ * label shows the time of the loss, because the view shows no changes after it.
  *
  * @param props.zone the time zone of the location that the view shows, if the view shows only one location
  */

@@ -10,8 +10,8 @@ import { FailureNotice } from './view-state.tsx';
 /**
  * The form field in which the user chooses the location that a view shows. If the address of the page contains no
  * location id, the view shows the first location in the scope of the API key. In the history of the browser, the
- * address of the first location then replaces the address without a location id. If the address without a location id
- * stayed in the history, the back button would always open the first location again.
+ * address with the id of the first location then replaces the address without an id. If the address without a location
+ * id stayed in the history, the back button would always open the first location again.
  */
 export function LocationChoice({ view, locationId }: { view: ViewName; locationId: string | undefined }) {
   const canName = useCanName();

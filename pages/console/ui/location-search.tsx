@@ -19,7 +19,9 @@ const shownLocations = 20;
 /** The time between the last key press and the start of the search, in milliseconds. */
 const typingPauseMs = 250;
 
-/** Returns the text of a search field as soon as the user has not changed it for 250 milliseconds (debouncing). */
+/**
+ * Returns the text of a search field when 250 milliseconds have passed since the last change of the text (debouncing).
+ */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -24,8 +24,7 @@ export function Panel(props: {
   useKeptView(isKept);
   useEffect(() => {
     // When a form removes the button that has the focus, the browser moves the focus to the `body` element of the page.
-    // While the focus is on the `body` element, the key Escape does not close the dialog, so the dialog takes the focus
-    // back.
+    // The key Escape closes the dialog only while the focus is inside the dialog, so the dialog takes the focus back.
     if (document.activeElement === document.body) dialog.current?.focus();
   });
   return (

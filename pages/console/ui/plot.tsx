@@ -14,7 +14,8 @@ export interface Series {
 }
 
 /**
- * If a plot covers more than this number of seconds, its time axis shows dates instead of times of day.
+ * The maximum length, in seconds, of a plot whose time axis shows times of day. The time axis of a longer plot shows
+ * dates.
  */
 const longPeriodSeconds = 60 * 3600;
 

@@ -71,9 +71,9 @@ export function timeText(at: string | number | Date, zone: string, parts: TimePa
 }
 
 /**
- * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. If the user
- * has chosen the time zone of the location, a tooltip shows the same time in the time zone of this device, and vice
- * versa. If the time does not belong to a location, the tooltip shows the time in UTC.
+ * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
+ * shows the same time in the one of these two time zones that the user has not chosen. If the time does not belong to a
+ * location, the tooltip shows the time in UTC.
  */
 export function Time({
   at,
@@ -97,8 +97,8 @@ export function Time({
 /**
  * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
  * Returns `undefined` if the form field is empty. If the value is not a valid time, for example because the year has
- * five digits, the function returns the value unchanged. When the form sends such an invalid value, the gateway rejects
- * it with an error message for the form field.
+ * five digits, the function returns the value unchanged. When the form sends the invalid time to the gateway, the
+ * gateway responds with an error message for this form field.
  */
 export function instantOf(local: string): string | undefined {
   if (!local) return undefined;
@@ -116,8 +116,8 @@ export function localOf(instant: string | null | undefined): string {
 /**
  * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the form field, the
  * function returns the original instant. If the function converted the value of an unedited form field, it would lose
- * the seconds of the original instant. If the function converted an unedited local time, it could also return a
- * different instant, because a local time occurs twice when the clocks are set back.
+ * the seconds of the original instant. When the clocks are set back, a local time occurs twice, so the conversion could
+ * also return another instant than the original one.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

@@ -12,8 +12,8 @@ export interface Page<Item> {
 }
 
 /**
- * Returns one page of a list that the gateway has sent as a whole, without pagination. `endCursor` is the index, in the
- * whole list, of the first item after the returned page.
+ * Splits a list into pages in the browser, and returns one page. The gateway sends such a list as a whole. `endCursor`
+ * is the index, in the whole list, of the first item after the returned page.
  */
 export function pageOf<Item>(
   items: readonly Item[],

@@ -24,8 +24,7 @@ const shown = (value: unknown) =>
 
 /**
  * Returns each field of an object in an audit record, with the value before the change and the value after the change.
- * If the change created the object, there are no values before the change, and the function returns empty texts for
- * them.
+ * If the change created the object, the text for each value before the change is empty.
  */
 function comparison(changes: unknown): { field: string; before: string; after: string; differs: boolean }[] {
   if (!isValues(changes)) return [];

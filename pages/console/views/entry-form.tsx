@@ -71,14 +71,14 @@ function inputOf(
 
 /**
  * A form that adds a vehicle to a whitelist or changes a whitelist entry. If another user has changed the whitelist
- * entry while the form was open, the form reports the conflict. The form overwrites another user's change of the
- * whitelist entry only after a confirmation.
+ * entry while the form was open, the form reports the conflict. Before the form overwrites another user's change of the
+ * whitelist entry, it asks for a confirmation.
  *
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
  *   entry
  * @param props.onConflict a function that reads the whitelist again. The form calls `onConflict` when the gateway
- *   rejects a change of the whitelist entry. The form also calls `onConflict` after a failed request to add an entry,
- *   because the gateway may have added the whitelist entry
+ *   rejects a change of the whitelist entry. The form also calls `onConflict` when adding a whitelist entry has failed,
+ *   because the gateway may have added the entry despite the failure
  */
 export function EntryForm(props: {
   locationId: string;

@@ -7,23 +7,23 @@ interface Traffic {
 }
 
 /**
- * Returns the time at which the local hour that contains a given instant starts. In some time zones, such as UTC+5:30,
- * an hour of local time does not begin at the same time as an hour of UTC.
+ * Returns the start of the local hour in which a given instant lies. In some time zones, such as UTC+5:30, an hour of
+ * local time does not begin at the same time as an hour of UTC.
  */
 function startOfHour(at: number, minuteFormat: Intl.DateTimeFormat): number {
   const start = Math.floor(at / minuteMs) * minuteMs - Number(minuteFormat.format(at)) * minuteMs;
-  // If the clocks changed by half an hour between `start` and `at`, the local time at `start` is not a full hour.
-  // `startOfHour` therefore calls itself again, until its result no longer changes.
+  // A change of the clocks by half an hour between `start` and `at` makes `start` wrong: `start` is then not at a full
+  // hour of the local time. `startOfHour` therefore calls itself again, until its result no longer changes.
   return start < at ? startOfHour(start, minuteFormat) : start;
 }
 
 /**
  * Returns how many vehicles entered and left a location in each hour. For the time range of one day, `points` contains
- * four data points for each hour, and the function adds up their entries and exits.
+ * four data points for each hour. The function adds up the entries and exits of these four points.
  *
- * @param zone the time zone of the location. Like the gateway, the function starts each hour when the clocks of the
- *   location show a full hour. The hours follow the clocks of the location even if the console shows its times in
- *   another time zone
+ * @param zone the time zone of the location. Like the gateway, the function uses the full hours of the local time at
+ *   the location, such as 14:00 to 15:00. The hours follow the clocks of the location even if the console shows its
+ *   times in another time zone
  */
 export function hourlyTraffic(
   points: readonly (Traffic & { at: string })[],

@@ -54,8 +54,8 @@ function Ticks<Value extends string>(props: {
 }
 
 /**
- * The maximum number of locations for which the form shows a checkbox. If the user can choose from more than 100
- * locations, the form also has a search field for the locations without a checkbox.
+ * The maximum number of locations for which the form shows a checkbox. If there are more locations, the user finds the
+ * other locations with a search field.
  */
 const tickedLocations = 100;
 

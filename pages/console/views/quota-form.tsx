@@ -41,8 +41,8 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // This code does not handle a failure of the query that reads the stored quota. If the query for the stored quota
-    // fails, the form already shows the failure, because the variable `view` contains the result of the same query.
+    // This code does not handle a failure of the query that reads the stored quota. The variable `view` contains the
+    // result of the same query, so the form already shows the failure of this query.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

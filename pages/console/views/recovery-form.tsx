@@ -13,7 +13,8 @@ const { webhooks: words } = texts;
 
 /**
  * A form with which the user asks the gateway to send webhook messages again. The user chooses a time range. The
- * gateway sends the webhook messages of this time range again, except the messages that the receiver has accepted.
+ * gateway sends the webhook messages from the chosen time range again, except the messages that the receiver has
+ * accepted.
  */
 export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): void; onClose(): void }) {
   const [since, setSince] = useState('');

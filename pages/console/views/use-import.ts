@@ -18,14 +18,14 @@ export interface ImportProgress {
   unchanged: number;
   rejects: RejectedRow[];
   /**
-   * Maps each plate that has occurred in a valid row so far to the number of the first such row.
+   * For each plate in the valid rows so far, the number of the first row with this plate.
    */
   rowOfPlate: ReadonlyMap<string, number>;
 }
 
 /**
- * The result for a part of the import file if the console has rejected every row in this part. The console
- * sends no request for a part of the import file in which it has rejected every row.
+ * The result for a part of the import file if the console has rejected every row in this part. If the console has
+ * rejected every row of a part of the import file, it sends no request for this part.
  */
 const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
@@ -46,8 +46,8 @@ const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: CsvRow) =>
  * Returns the reason why a row of an import is rejected, or `undefined` if the row is not rejected. The gateway finds
  * repeated plates only within one import request, and a long file needs several requests. The function therefore looks
  * in `rowOfPlate` for an earlier row with the same plate. If the row is valid, the function adds its plate to
- * `rowOfPlate`. A row does not repeat a plate if the earlier row with the same plate was invalid. The gateway follows
- * the same rule.
+ * `rowOfPlate`. A row repeats a plate only if an earlier row with the same plate was valid. The gateway follows the
+ * same rule.
  *
  * @param error the error that the gateway returned for the row
  */

@@ -45,8 +45,9 @@ function Backlog({ id }: { id: string }) {
 }
 
 /**
- * The view of a webhook. The view shows the state of the webhook and its deliveries with their attempts and message
- * bodies. The view of a webhook also has buttons that send messages of the webhook again.
+ * The view of a webhook. The view shows the state of the webhook. For each delivery of the webhook, the view shows the
+ * delivery attempts and the message body. The view of a webhook also has buttons that send messages of the webhook
+ * again.
  */
 export function WebhookDetail({ id }: { id: string }) {
   const pages = usePages();

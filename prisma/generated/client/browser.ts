@@ -133,7 +133,7 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
  * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
  * `httpStatus` is the HTTP status of the receiver's response. If the receiver did not respond, `error` contains the
  * reason. With pull delivery, an attempt is one lease: a client pulls the message, and has a limited time to
- * acknowledge it. If the client acknowledged the message before the lease ended, `httpStatus` and `error` of the
- * attempt are null.
+ * acknowledge it. With pull delivery, `httpStatus` and `error` are null if the client acknowledged the webhook message
+ * in time.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

@@ -3,13 +3,13 @@ import { parseExactly } from '../../json/exact-numbers.ts';
 
 /**
  * The maximum number of values in a JSON text, including values inside arrays and objects. An array or object counts as
- * `valuesOfContainer` values. An import of 10,000 rows with all fields and two weekly time spans in each row has fewer
+ * `valuesOfContainer` values. An import of 10,000 rows with all fields and two weekly periods in each row has fewer
  * than `maxJsonValues` values.
  */
 const maxJsonValues = 400_000;
 
 /**
- * The number of JSON values as which the structure check counts one array or object. Parsing an array or object takes
+ * The structure check counts one array or object as `valuesOfContainer` JSON values. Parsing an array or object takes
  * more memory than parsing a number.
  */
 const valuesOfContainer = 3;

@@ -17,8 +17,8 @@ const maxNameLength = 64;
 
 /**
  * Returns the client's IP address in canonical form. If the gateway runs behind a trusted proxy, the client's address
- * is the last entry of `X-Forwarded-For`. The gateway does not trust the earlier entries of `X-Forwarded-For`, because
- * the client itself may have sent them.
+ * is the last address in the header `X-Forwarded-For`. The gateway does not trust the addresses before the last
+ * address, because the client itself may have sent them.
  */
 export function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
   return addressOf(c.env?.incoming?.socket.remoteAddress, trustProxy && requestHeader(c, 'x-forwarded-for'));

@@ -5,8 +5,8 @@ import type { RateLimiter } from '../../rate-limit/types.ts';
 import type { UsageRecorder } from '../../usage/recorder.ts';
 
 /**
- * The services that the request guards (the middleware that checks requests) of REST, GraphQL and the public pages
- * need.
+ * The services that the request guards of REST, GraphQL and the public pages need. A request guard is the middleware
+ * that checks requests.
  */
 export interface GuardDependencies {
   services: Services;

@@ -46,8 +46,8 @@ export interface Guards {
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates a check that the HTTP server runs for each request, before the app gets the request. If the process already
-   * knows that it must refuse the request, the check itself sends the response (known-refusals.ts). The request guard
-   * would send the same refusal, but would use more processor time for it.
+   * knows that it must refuse the request, the check itself sends the response (known-refusals.ts). Without this check,
+   * the request guard would refuse the request in the same way, but with more processor time.
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
   /**
@@ -96,9 +96,9 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // This process may not yet know the secret of an API key that another process has issued. This process refuses a
-      // request with an unknown secret if other clients with the same IP address have exhausted the rate limit of this
-      // address. After this process has refused a request with an unknown secret, it reads the hashes of the newest
+      // This process may not yet know the secret of an API key that another process has issued. If clients with the
+      // same IP address have sent too many unknown secrets, this process refuses a request although its secret may be
+      // valid. After this process has refused a request with an unknown secret, it reads the hashes of the newest
       // secrets from the database within 5 s.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;

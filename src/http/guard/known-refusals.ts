@@ -13,7 +13,7 @@ import { type RequestState, type Surface, unknownOperation } from '../request-st
 import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/response.ts';
 import { addressSubject } from './unauthenticated-clients.ts';
 
-// Refusing a request must cost less than answering it, so that a flood of requests does not block the process. A
+// Refusing a request must cost less than answering it, because a flood of requests could otherwise block the process. A
 // process can know in advance that it must refuse a request, for example because the API key has exhausted its rate
 // limit. The process sends the response to a refused request before it matches a route, and before it creates a
 // `Request` or `Headers` object.

@@ -3,9 +3,9 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters of a path in the log. The gateway shortens a URL path that is longer than this
- * maximum before it logs the path, because a client can send a request to a very long URL path. A client can also
- * choose long aliases in a GraphQL request, and the path of a GraphQL error contains these aliases.
+ * The maximum number of characters of a path in the log. The gateway shortens a longer URL path before it logs the
+ * path, because a client can send a very long URL path. A client can also choose long aliases in a GraphQL request, and
+ * the path of a GraphQL error contains these aliases.
  */
 const maxLoggedPath = 200;
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { ServiceError } from '../../errors/error-table.ts';
 import { slotLimits } from '../../scheduling/limits.ts';
 
-/** For one process, the limits on concurrent requests and on response bytes that clients have not read yet. */
+/** The limits of one process on concurrent requests, and on response bytes that clients have not read yet. */
 export interface RequestLimits {
   /** The maximum number of requests of one API key that run at the same time. */
   maxRunningPerKey: number;
@@ -15,8 +15,8 @@ export interface RequestLimits {
   maxUnreadBytesPerKey: number;
   /**
    * The maximum number of response bytes that the clients of this process have not read yet. If more than
-   * `maxUnreadBytes` response bytes are unread, the process closes connections. The process first closes the
-   * connections of the API key whose clients have the most unread bytes.
+   * `maxUnreadBytes` response bytes are unread, the process closes connections. The process first closes connections of
+   * the API key with the most unread response bytes.
    */
   maxUnreadBytes: number;
   /** The interval at which the process counts the unread response bytes, in milliseconds. */
@@ -42,8 +42,8 @@ export interface RequestsInProgress {
    * @param heldBytes a function that returns how many bytes of the response the process keeps in memory, without the
    *   bytes in the buffers of the connection
    * @returns a function that the caller must call once, when the handler of the request has ended
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many requests of the API key are waiting. `begin` does not
-   *   throw this error, but returns a promise that rejects with it
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many requests of the API key are waiting. Instead of throwing
+   *   this error, `begin` returns a promise that rejects with the error
    */
   begin(
     keyId: string,
@@ -57,7 +57,7 @@ export interface RequestsInProgress {
  * client has disconnected, because the handler still uses the process and the database.
  *
  * @param whenSent If `whenSent` is true, the request counts as running until its response is written or its connection
- *   is closed. If `whenSent` is false, the request stops counting as running as soon as the caller calls this function
+ *   is closed. If `whenSent` is false, the request counts as running only until the caller calls this function
  */
 export type EndRequest = (whenSent: boolean) => void;
 
@@ -143,8 +143,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Closes connections with unread response bytes until the number of unread response bytes in the process is within
-   * the limit.
+   * Closes connections with unread responses while the unread response bytes of all connections together exceed
+   * `maxUnreadBytes`.
    */
   function cutLargest(): void {
     const unread = new Map([...keys.values()].map((key) => [key, unreadOf(key)]));

@@ -7,10 +7,13 @@ import { charge } from './charge.ts';
 import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** The interval at which the gateway logs how many requests without a valid API key it has refused, in milliseconds. */
+/**
+ * The interval, in milliseconds, at which the gateway logs how many requests without a valid API key it has refused.
+ */
 const summaryIntervalMs = 60_000;
 /**
- * The value of `Retry-After`, in seconds, when too many look-ups of API keys are already running for a client address.
+ * How many seconds a client must wait (`Retry-After`) when too many look-ups of API keys are already running for its
+ * address.
  */
 const lookUpRetrySeconds = 1;
 
@@ -29,10 +32,10 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 export interface UnauthenticatedClients {
   /**
    * Looks up which API key has a given secret, if this process does not know the secret yet. The number of running
-   * look-ups of a client address must not exceed the remaining rate limit points of this address. Every secret that the
-   * gateway looks up may be invalid, and each invalid secret costs the client address one rate limit point. The look-up
-   * itself costs no rate limit points: the caller of `lookUp` subtracts one point only if the secret is invalid. If
-   * several concurrent requests have the same secret, they count as only one look-up.
+   * look-ups of a client address must not exceed the remaining rate limit points of this address. Each of these
+   * look-ups may find that the secret is invalid, and each invalid secret costs the client address one rate limit
+   * point. The look-up itself costs no rate limit points: the caller of `lookUp` subtracts one point only if the secret
+   * is invalid. If several concurrent requests have the same secret, they count as only one look-up.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the client address has too few rate limit points left; the
    *   gateway then does not look up the secret
@@ -46,12 +49,12 @@ export interface UnauthenticatedClients {
    * Counts a refused request without a valid API key. Once a minute, the gateway logs how many requests without a valid
    * API key it has refused. When the gateway refuses a request without a valid API key, it writes no usage record. For
    * a request that exceeds the rate limit of its client address, the gateway also writes no log line. If the gateway
-   * recorded or logged every refusal, a client could fill the disk.
+   * wrote a usage record and a log line for each refused request, a client could fill the disk.
    */
   countRefusal(code: ErrorCode): void;
   /**
-   * Logs how many requests without a valid API key the gateway has refused since it last logged this number. The
-   * gateway calls `logRefusals` when it stops.
+   * Logs how many requests without a valid API key the gateway has refused since the last such log line. The gateway
+   * calls `logRefusals` when it stops.
    */
   logRefusals(): void;
 }

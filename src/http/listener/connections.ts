@@ -144,7 +144,7 @@ export function trackConnections(
         for (const socket of answersOf.keys()) socket.destroy();
       }, limits.drainTimeoutMs);
       return new Promise((resolve) => {
-        // To stop the server, the gateway calls the method `close` of node:net on it. The method `close` of node:http
+        // The gateway stops the server with the method `close` of the module node:net. The method `close` of node:http
         // would also end connections on which a written response has not been sent yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(idle);

@@ -23,8 +23,8 @@ export interface UnreadBodyLimits {
  * body, for example because the body is too large. Without this function, Node would read all unread request bodies as
  * fast as the bytes arrive. Many connections that send megabytes at the same time would delay other requests. The
  * gateway therefore discards bodies in a limited number of slots: a connection occupies a slot only while the process
- * reads bytes that have already arrived. A connection whose client stops sending occupies no slot, so it does not delay
- * other clients.
+ * reads bytes that have already arrived. If a client stops sending, its connection occupies no slot and therefore does
+ * not delay other clients.
  *
  * @returns a function that the server calls at the start of each request. When the response has been sent, the returned
  *   function discards the unread part of the request body, so that the connection can carry the next request

@@ -12,8 +12,8 @@ const codings = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof codings)[number];
 
 /**
- * The minimum length of a text that the gateway compresses, in characters. A text that is shorter than this minimum
- * fits into a few network packets without compression.
+ * The minimum length of a text that the gateway compresses, in characters. Without compression, a text below the
+ * minimum length fits into a few network packets.
  */
 const minCompressedCharacters = 4096;
 
@@ -96,7 +96,8 @@ export function compressed(
   const startCompression = () => {
     const encoder = newEncoder(coding);
     pipeline(Readable.fromWeb(source as NodeReadableStream), encoder, () => {
-      // If reading the body fails, `reader.read()` throws the error, so the callback of `pipeline` does nothing.
+      // If reading the body fails, `reader.read()` throws the error. The callback of `pipeline` therefore does not need
+      // to handle this error.
     });
     return Readable.toWeb(encoder).getReader();
   };

@@ -29,8 +29,8 @@ export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8', 
 
 /**
  * The value of `WWW-Authenticate` in a response with status 401. The value of `WWW-Authenticate` must name an
- * authentication scheme (RFC 9110, section 15.5.2). No standard defines a scheme for the header `X-API-Key`, so the
- * gateway names its own scheme.
+ * authentication scheme (RFC 9110, section 15.5.2). No standard defines an authentication scheme for the header
+ * `X-API-Key`, so the gateway uses its own scheme `ApiKey`.
  */
 const challenge = 'ApiKey realm="parking-gateway"';
 

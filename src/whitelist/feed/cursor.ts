@@ -47,8 +47,8 @@ const changeId = z
  */
 const position = z.object({
   /**
-   * A hash that identifies the database and the timeline of its server (`feedLife`). The hash that identifies the
-   * database changes after a failover, and after most restores of the database.
+   * A hash that identifies the database and the timeline of its server (`feedLife`). `life` changes after a failover,
+   * and after most restores of the database.
    */
   life: z.string().regex(/^[0-9a-f]{32}$/),
   /**
@@ -58,8 +58,8 @@ const position = z.object({
   snapshot,
   /**
    * The id of the newest audit record of the location at the time when the gateway took the transaction snapshot. If
-   * the audit record with this id no longer exists, the gateway knows that an operator has restored an older backup of
-   * the database.
+   * the audit record `newestRecordId` no longer exists, the gateway knows that an operator has restored an older backup
+   * of the database.
    */
   newestRecordId: id.nullable(),
   /** The time at which the gateway took the transaction snapshot. */
@@ -93,7 +93,7 @@ const cursor = z.object({
     .nullable(),
 });
 
-/** A position in the history of a database, up to which the client has received all whitelist changes. */
+/** A position in the history of a database. The client has received all whitelist changes up to this position. */
 export type FeedPosition = z.output<typeof position>;
 
 /**
@@ -103,8 +103,8 @@ export type FeedPosition = z.output<typeof position>;
 export type FeedCursor = z.output<typeof cursor>;
 
 /**
- * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0 or is forged. From an unsigned
- * cursor, the gateway uses only the location, and ignores all other values.
+ * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0 or is forged. The gateway uses
+ * only the location in an unsigned cursor, because a client could have forged all other values.
  */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 

@@ -165,8 +165,8 @@ export function createWhitelistFeed(services: {
     const { next, round } = cursor;
     if (!round) {
       // The text of a transaction snapshot starts with the number of the oldest transaction that was open when the
-      // snapshot was taken. The client has already received the changes of all transactions that have a lower number
-      // than the oldest transaction that was still open.
+      // snapshot was taken. The client has already received the changes of all transactions with a lower number than
+      // this oldest transaction.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };

@@ -35,8 +35,8 @@ export interface WhitelistChanges {
 const partSize = 500;
 
 /**
- * When a page of the whitelist feed has this number of characters, the gateway adds no further changes to the page. The
- * response with this page therefore stays below the maximum response size.
+ * When a page of the whitelist feed has `maxPageCharacters` characters or more, the gateway adds no further changes to
+ * the page. The response with this page therefore stays below the maximum response size.
  */
 const maxPageCharacters = 1_500_000;
 
@@ -72,8 +72,8 @@ export async function readInParts(
 }
 
 /**
- * The estimated number of characters of a whitelist entry in JSON, not counting its texts and its weekly hours. The
- * function `charactersOf` adds the exact length of the entry's texts and weekly hours to this estimate.
+ * The estimated number of characters of a whitelist entry in JSON, not counting its texts and its weekly hours. To this
+ * estimate, the function `charactersOf` adds the exact length of the texts and weekly hours of each whitelist entry.
  */
 const otherCharactersOfEntry = 300;
 

@@ -4,11 +4,11 @@ import type { FeedPosition } from './cursor.ts';
 // so that a client can later continue to read the whitelist feed from the cursor.
 
 /**
- * SQL for a hash that identifies the PostgreSQL server and its timeline, the database, and the table `WhitelistChange`.
- * The hash depends on the timeline of the PostgreSQL server, so the hash changes after a failover or a recovery, when
- * PostgreSQL starts a new timeline. After a failover, the column `timeline_id` does not show the new timeline until the
- * first checkpoint, which can come minutes later. Until the first checkpoint of the new timeline, only the column
- * `min_recovery_end_timeline` contains the number of the new timeline. The hash `feedLife` also changes when an
+ * SQL for a hash that identifies the database and the table `WhitelistChange`, and the timeline (the recovery history)
+ * of the PostgreSQL server. The hash depends on the timeline of the PostgreSQL server, so the hash changes after a
+ * failover or a recovery, when PostgreSQL starts a new timeline. After a failover, the column `timeline_id` shows the
+ * new timeline only after the first checkpoint, which can come minutes later. Until this first checkpoint, only the
+ * column `min_recovery_end_timeline` contains the number of the new timeline. The hash `feedLife` also changes when an
  * operator restores a dump, because the restore creates a new database or a new table.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),

@@ -16,9 +16,9 @@ export type LocationPosition = PositionRow & {
 };
 
 /**
- * For several locations, reads the current position in the whitelist feed, and checks whether the client can continue
- * from the position in the client's cursor. The statement computes the hash that identifies the server (`feedLife`)
- * only once, because PostgreSQL reads a file three times for each computation.
+ * Reads the current position in the whitelist feed of each of several locations. The statement also checks whether a
+ * client can continue from the position in its cursor. To compute the hash that identifies the server (`feedLife`),
+ * PostgreSQL reads a file three times. The statement therefore computes this hash only once.
  */
 export const readPositions = namedStatement(
   'whitelist-feed-positions',
@@ -39,9 +39,9 @@ export const readPositions = namedStatement(
 );
 
 /**
- * A row of the query result; it describes one change of a whitelist. The row also contains the current values of the
- * whitelist entry that was changed. If the whitelist entry no longer exists, the columns of the whitelist entry are
- * null.
+ * A row of the query result; it describes one change of a whitelist. Besides the change, the row of the result contains
+ * the current values of the changed whitelist entry. If the whitelist entry no longer exists, the columns of the
+ * whitelist entry are null.
  */
 export type ChangeRow = Nullable<WhitelistEntry> & {
   changedIn: string;
@@ -54,8 +54,8 @@ export type ChangeRow = Nullable<WhitelistEntry> & {
 
 /**
  * Reads the whitelist changes that were not yet committed when the gateway took the transaction snapshot in the
- * client's cursor. The result starts after the last whitelist change that the client has received. Because of the
- * lateral join, PostgreSQL finds each changed whitelist entry by its primary key. Even if the whitelist is long,
+ * client's cursor. The result starts after the last whitelist change that the client has received. A lateral join in
+ * the SQL lets PostgreSQL find each changed whitelist entry by its primary key. Even if the whitelist is long,
  * PostgreSQL reads only those whitelist entries that belong to one page of the feed.
  */
 export const readChanges = namedStatement(

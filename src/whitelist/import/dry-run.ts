@@ -3,7 +3,7 @@ import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, type MergeMode, type MergeResult, statementParts } from './rows.ts';
 import { compareRows, countEntries } from './statements.ts';
 
-/** Creates the function that predicts the changes of an import, but does not change the whitelist. */
+/** Creates a function that predicts the changes of an import. The created function only reads the whitelist. */
 export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
   /**
    * Predicts what an import would do to a whitelist. No two imported rows may have the same plate. A dry run locks
@@ -28,9 +28,9 @@ export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }
     if (mode === 'REPLACE') {
       const [found] = await sql.query<{ count: number }>(countEntries, countEntries.values({ locationId }));
       const kept = result.isNew.filter((isNew) => !isNew).length;
-      // Another request can delete whitelist entries after this function has compared the rows and before it counts the
-      // entries. If the whitelist has become shorter in the meantime, `kept` can be greater than `found.count`, and the
-      // difference `found.count - kept` would be negative.
+      // Between the comparison of the rows and the count of the whitelist entries, another request can delete whitelist
+      // entries. If the whitelist has become shorter in the meantime, `kept` can be greater than `found.count`. Then
+      // the function returns 0 as the number of deleted entries, and not a negative number.
       result.deleted = Math.max(found!.count - kept, 0);
     }
     return result;

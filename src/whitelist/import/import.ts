@@ -117,7 +117,7 @@ export function createWhitelistImport(services: {
   ): Promise<MergeResult> {
     const { mode, mayRefuse } = options;
     if (options.dryRun) {
-      // The API key is checked again, because a client may have revoked the key while the dry run waited for its start.
+      // The gateway checks the API key again, because the key can be revoked while the dry run waits to start.
       await author.reauthenticate();
       return dryRun(locationId, entries, mode);
     }

@@ -17,8 +17,8 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
    * @param options.mayRefuse whether the gateway may refuse the batch. `mayRefuse` is false when the import has already
    *   written an earlier batch
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
-   *   changes take too long
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when this change
+   *   has waited too long for earlier changes
    */
   return async function merge(
     author: WaitingAuthor,

@@ -36,8 +36,8 @@ export interface MergeResult {
 }
 
 /**
- * The maximum number of imported rows in one SQL statement. On the embedded database, this maximum is lower, because a
- * gate request must wait until the running SQL statement ends.
+ * The maximum number of imported rows in one SQL statement. On the embedded database, the maximum number of rows is
+ * lower, because a gate request must wait until the running SQL statement ends.
  */
 export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
@@ -74,9 +74,9 @@ const onTakenPlate = {
 
 /**
  * Returns an SQL statement that writes the imported rows to the whitelist of a location. The statement reads the rows
- * from the SQL table `input`, and the location from the SQL table `reached`. The statement returns the ids of the
- * whitelist entries that it created or changed. A unique constraint detects plates that are already in the whitelist,
- * so the statement need not read the whitelist entries first.
+ * from the SQL table `input`, and the id of the location from the SQL table `reached`. The statement returns the ids of
+ * the whitelist entries that it created or changed. A unique constraint detects plates that are already in the
+ * whitelist, so the statement need not read the whitelist entries first.
  */
 export const writeRows = (takenPlate: keyof typeof onTakenPlate) => `
   INSERT INTO "WhitelistEntry" AS w (id, "locationId", ${valueColumnList})

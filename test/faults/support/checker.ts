@@ -19,8 +19,9 @@ interface AuditRow {
 }
 
 /**
- * Returns whether the database may contain `count` rows from a request with the given outcome. An acknowledged request
- * stored exactly one row. A refused request stored no row. A request with an unknown outcome stored at most one row.
+ * Returns whether `count` is a possible number of stored rows for a request with the given outcome. An acknowledged
+ * request stored exactly one row. A refused request stored no row. A request with an unknown outcome stored at most one
+ * row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 
 /**
- * Returns environment variables that shift the clock of a process, but not its timers. The environment variables make
+ * Returns environment variables that shift the clock of a process, but not its timers. The variable LD_PRELOAD makes
  * the process load the library libfaketime from the Debian package faketime.
  */
 export function clockOffBy(offset: string): Record<string, string> {

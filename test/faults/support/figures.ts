@@ -66,9 +66,9 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * A soak test (a long run under load) compares the resource usage in these parts of its duration. For example, `[1, 3]`
- * means the part from 10 % to 30 % of the test duration. The test ignores the first 10 % of the duration, because
- * during this time Node still compiles code, and the connection pools still open connections.
+ * The parts of a soak test (a long run under load) whose resource usage the test compares with each other. For example,
+ * `[1, 3]` means the part from 10 % to 30 % of the test duration. The test ignores the first 10 % of the duration,
+ * because during this time Node still compiles code, and the connection pools still open connections.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 

@@ -58,18 +58,18 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 }
 
 /**
- * When Redis fails, all gateways together serve at most this number of requests with one rate-limited API key. Redis
- * and each gateway process count the requests separately, and each count allows up to `limitedKeyBudget` requests. When
- * Redis loses its data, the number of counted requests in Redis starts again at 0. If Redis loses its data, Redis may
- * therefore allow `limitedKeyBudget` more requests.
+ * The maximum number of requests with one rate-limited API key that all gateways together serve when Redis fails. Redis
+ * and each gateway process have their own counter of requests, and each of these counters allows at most
+ * `limitedKeyBudget` requests. When Redis loses its data, the number of counted requests in Redis starts again at 0. If
+ * Redis loses its data, Redis may therefore allow `limitedKeyBudget` more requests.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
 /**
- * Returns a function that checks whether a gateway process has counted rate limit points in its own memory since the
- * call of `watchFallback`. The returned function reads the output of the gateway processes. When Redis responds too
- * late, for example on a busy machine, a gateway process counts points in its own memory and logs "Redis does not
- * answer".
+ * Returns a function that checks whether a gateway process has counted rate limit points in its own memory. The check
+ * begins with the call of `watchFallback`. The returned function reads the output of the gateway processes. When Redis
+ * responds too late, for example on a busy machine, a gateway process counts points in its own memory and logs "Redis
+ * does not answer".
  *
  * @param started an array with all gateway processes that the test has started. When the test starts another gateway
  *   process, the test adds the process to `started`. The array `started` also contains gateway processes that have

@@ -6,8 +6,8 @@ import type { Access } from './tenant.ts';
 // requests, and requests with hostile values, such as null characters or very long texts.
 
 /**
- * The rate limits for one hour and for one minute of the API key that the hostile client uses, in points. The hostile
- * client sends more requests than its rate limits allow.
+ * The hourly and the minute rate limit of the API key of the hostile client, in rate limit points. The hostile client
+ * sends more requests than its rate limits allow.
  */
 export const hostileLimits = [6_000, 100] as const;
 

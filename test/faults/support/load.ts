@@ -19,7 +19,7 @@ interface PlateHistory {
   remove?: Outcome;
 }
 
-/** A parking event that a gate sends again until the gateway acknowledges the event. */
+/** The record of a parking event that a gate sent, with the outcome of the event. */
 interface EventHistory {
   eventId: string;
   outcome: Outcome;
@@ -57,8 +57,8 @@ export interface Load {
 }
 
 /**
- * The default pause of a client between two requests, in milliseconds. The clients pause, because they share two
- * processor cores with the gateways and servers.
+ * The default pause of a client between two requests, in milliseconds. Without this pause, the clients would use too
+ * much of the two processor cores, which they share with the gateways and servers.
  */
 const defaultPauseMs = 20;
 /** The maximum time that a test client waits for a response, in milliseconds. */
@@ -70,7 +70,7 @@ let plateSequence = 0;
 
 /**
  * Returns the id of the object in the `data` of a response. In a GraphQL response, `data` contains only one root field,
- * and the object is the value of this field.
+ * and the value of this field is the object.
  */
 function idOf(data: object): string {
   const holder = 'id' in data ? data : (Object.values(data)[0] as object);
@@ -183,9 +183,9 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // When an attempt to record a parking event has an unknown outcome, the gateway may have stored the event. If the
-      // gateway refuses a later attempt to record the event, the refusal does not show whether the earlier attempt
-      // stored the event. The outcome of the event therefore stays unknown.
+      // When an attempt to record a parking event has an unknown outcome, the gateway may have stored the event. A
+      // refusal of a later attempt does not show whether an earlier attempt stored the event. The outcome of the event
+      // therefore stays unknown.
       if (resend === 0 || outcome !== 'refused') history.outcome = outcome;
       if (stopped) return;
     }

@@ -20,8 +20,8 @@ export const soakMinutes = Number(process.env.SOAK_MINUTES ?? 20);
  */
 const pauseMs = 150;
 /**
- * The pause between two imports of 10,000 rows, in milliseconds. The pause between two imports is longer than an
- * import, so that other clients also send requests while no import runs.
+ * The pause between two imports of 10,000 rows, in milliseconds. The pause is longer than an import, because the other
+ * clients must also send requests while no import runs.
  */
 const importPauseMs = 5_000;
 const sampleIntervalMs = 5_000;

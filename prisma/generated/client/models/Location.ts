@@ -1752,8 +1752,8 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     announcedFull: boolean
     /**
      * The version of the location, which increases with each change. A client that changes the location can send the
-     * version that the client last read. The gateway rejects a client's change if the location has changed since that
-     * client read this version.
+     * version that the client last read. The gateway rejects the change if the location has changed since the client
+     * read it.
      */
     version: number
     createdAt: Date

@@ -831,9 +831,9 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     openSessions: number
     /**
-     * The time at which an occupancy count without plates loses its effect. The count loses its effect when the
-     * location's maximum stay has passed since `countedAt`. At the time `fadesAt`, the gateway notifies webhooks of the
-     * changed occupancy, and sets `fadesAt` to null.
+     * The time at which an occupancy count without plates loses its effect. This time is `countedAt` plus the maximum
+     * stay at the location. At the time `fadesAt`, the gateway notifies webhooks of the changed occupancy, and sets
+     * `fadesAt` to null.
      */
     fadesAt: Date | null
     createdAt: Date

@@ -826,8 +826,7 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     open: boolean
     /**
-     * Whether an occupancy count ended the parking session, because the plates of this count did not include the
-     * vehicle's plate.
+     * True if an occupancy count did not list the vehicle and therefore ended the parking session.
      */
     corrected: boolean
     whitelistEntryId: string | null

@@ -912,19 +912,19 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     type: string
     status: $Enums.WebhookDeliveryStatus
     /**
-     * The earliest time of the next attempt to deliver the message. When a gateway worker (push delivery) or a client
-     * (pull delivery) claims the delivery, it gets a lease on the message: until `nextAttemptAt`, no other worker or
-     * client can claim the delivery. If the worker or client that holds the lease stops, another worker or client can
-     * claim the delivery after the end of the lease.
+     * The earliest time of the next attempt to deliver the message. A gateway worker (push delivery) or a client (pull
+     * delivery) that claims the delivery gets a lease on it. Until `nextAttemptAt`, no other worker or client can claim
+     * the delivery. If the worker or client that holds the lease stops, another worker or client can claim the delivery
+     * after the end of the lease.
      */
     nextAttemptAt: Date
     /**
      * The time at which a gateway worker or a client that pulls messages last claimed the delivery. `claimedAt` is null
      * before the first claim of the delivery. When a client asks the gateway to send the webhook message again, the
-     * gateway sets `claimedAt` to null. With pull delivery, a request to resend a message leaves `claimedAt` unchanged
-     * while the message is unacknowledged, so that the client that pulled the message can still acknowledge it. With
-     * pull delivery, `claimedAt` is the time at which a client pulled the message. Gateway workers therefore never
-     * change `claimedAt` of a delivery to a pull webhook.
+     * gateway sets `claimedAt` to null. A pulled message that is still unacknowledged keeps its `claimedAt` after such a
+     * request, because the client that pulled it may still acknowledge it. With pull delivery, `claimedAt` is the time
+     * at which a client pulled the message. Gateway workers therefore never change `claimedAt` of a delivery to a pull
+     * webhook.
      */
     claimedAt: Date | null
     /**
