@@ -1,7 +1,7 @@
-// This file defines which folder may import which other folder. `npm run import-rules` fails if a source file imports
-// another source file against the rules in this file. The following list shows the levels of the code, from the highest
-// level to the lowest level. Code may import only code of its own level and code of lower levels. The rules in this
-// file also forbid some imports that the levels of the code would allow.
+// This file defines which folder may import which other folder. `npm run import-rules` fails if a source file contains
+// an import that the rules in this file forbid. The following list shows the levels of the code, from the highest level
+// to the lowest level. Code may import only code of its own level and code of lower levels. The rules in this file also
+// forbid some imports that the levels of the code would allow.
 //
 // 1. app, gateway
 // 2. graphql, http, rest

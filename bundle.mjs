@@ -43,10 +43,10 @@ async function stampOfSources() {
 }
 
 /**
- * With this plugin of the bundler, all packages load the same copy of the package graphql. Some packages import the ES
- * modules of graphql, and other packages load the CommonJS files of graphql. Without this plugin of the bundler, the
- * bundle would therefore contain two copies of graphql. The gateway would then fail, because one copy of graphql
- * rejects a schema that the other copy has created.
+ * With this plugin of the bundler, every import of the package graphql loads the same copy of the package. Some
+ * packages import the ES modules of graphql, and other packages load the CommonJS files of graphql. Without this plugin
+ * of the bundler, the bundle would therefore contain two copies of graphql. The gateway would then fail, because one
+ * copy of graphql rejects a schema that the other copy has created.
  */
 const oneGraphql = {
   name: 'one-graphql',

@@ -8,7 +8,7 @@ import type { Measured } from './recorded.ts';
 /** The kind of database that the gateway uses during the benchmark. */
 export type DatabaseKind = 'PostgreSQL and Redis' | 'embedded';
 
-/** The database for one benchmark run. At first, the database has the tables of all migrations, but no rows. */
+/** The database for one benchmark run. At first, all migrations are applied, and the database is otherwise empty. */
 export interface Target {
   kind: DatabaseKind;
   databaseUrl: string | undefined;

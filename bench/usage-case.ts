@@ -21,9 +21,9 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The benchmark measures gate decisions six times without usage records in the database, and six times with usage
- * records. Six measurements with the usage records and six without them are enough to compute a confidence interval.
- * After the benchmark has written the usage records, it can no longer measure gate decisions without usage records.
+ * The benchmark measures gate decisions six times without the usage records of one hour, and six times with them. Six
+ * measurements with these usage records and six without them are enough to compute a confidence interval. After the
+ * benchmark has written these usage records, it can no longer measure gate decisions without them.
  */
 const gateRounds = 6;
 

@@ -36,7 +36,7 @@ export const exactLimit = 200;
 /**
  * The position of each large location in the list of all locations. The benchmark computes the id of a location from
  * the position of this location in the list of all locations. The positions of the large locations follow the positions
- * of the main locations. The locations with large whitelists belong to a separate company.
+ * of the main locations. The large locations belong to a separate company.
  */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 

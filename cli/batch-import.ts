@@ -219,8 +219,8 @@ export async function importInBatches<Row extends FileRow>(
 
   /**
    * Appends the rejected rows of a batch to the file in which the command collects all rejected rows. If the function
-   * cannot write the rejected rows to their file, it stores the error instead of throwing it. At the end of the import,
-   * the command shows this write error together with the number of imported rows.
+   * cannot write the rejected rows to their file, it stores the error instead of throwing it. The command later shows
+   * this write error together with the number of imported rows.
    */
   async function save(rejected: readonly RejectedRow<Row>[]): Promise<void> {
     imported.rejected += rejected.length;

@@ -101,9 +101,9 @@ type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 /**
  * Yields the rows that come after a given line of a file. The function marks a row as rejected if the row is malformed,
  * or if the row repeats the plate of a row of an earlier request. The command does not send rejected rows to the
- * gateway. If `isInGateway` is false, the gateway does not contain the valid rows up to the given line, so the function
- * also rejects each later row that repeats their plates. If `isInGateway` is true, the gateway contains these valid
- * rows, and itself rejects such a later row.
+ * gateway. If `isInGateway` is false, the function treats the valid rows up to the given line as imported, and also
+ * rejects each later row that repeats their plates. If `isInGateway` is true, the gateway knows which of these valid
+ * rows are imported, and itself rejects such a later row.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,

@@ -64,7 +64,7 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         return (await client.run(DeliveriesDocument, variables, { repeatable: true })).webhook.deliveries;
       });
       // The table of webhook deliveries shows complete identifiers, because the command `redeliver` accepts only
-      // complete identifiers. `redeliver` cannot find a delivery by the first characters of its identifier, because the
+      // complete identifiers. `redeliver` cannot find a delivery by the last characters of its identifier, because the
       // gateway has no list of the deliveries of all webhooks.
       output.many(
         items,

@@ -1,5 +1,5 @@
 // TypeScript types for an OpenAPI 3.1 document. Each TypeScript type contains only the properties that the project
-// compares when it searches for breaking API changes.
+// reads when it searches for breaking API changes.
 
 export interface Reference {
   $ref: string;

@@ -8,7 +8,7 @@ interface SchemaOf {
 
 interface Comparison {
   /**
-   * The place in the API (an endpoint, or a part of its request or response) that the JSON Schema describes. For
+   * The place in the API (a request or response of an endpoint, or a part of it) that the JSON Schema describes. For
    * example, `GET /locations 200.data[]` means the items of `data` in a response with status 200.
    */
   path: string;

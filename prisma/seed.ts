@@ -157,8 +157,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // At the first start of the gateway, the vehicles at the beginning of each vehicle list are inside. The vehicle list of
-  // the first location begins with two vehicles of the flat `limitedUnit`, so the quota of this flat is full.
+  // At the first start of the gateway, the vehicles at the beginning of each vehicle list are inside. The vehicle list
+  // of the first location begins with two vehicles of the flat `limitedUnit`, so the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -183,8 +183,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The demo data has a second API key, for a resident portal. The second API key only adds usage totals to the demo
-  // data. No client needs its secret, so the gateway never shows this secret.
+  // The demo data has a second API key, for a resident portal. The second API key only adds usage totals and audit
+  // records to the demo data. No client needs its secret, so the gateway never shows this secret.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

@@ -14,8 +14,8 @@ export interface Brownout {
 }
 
 /**
- * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). Releases from the
- * time `removedAt` on may no longer contain these routes.
+ * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). A release at or
+ * after the time `removedAt` can remove these routes.
  */
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');

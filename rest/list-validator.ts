@@ -42,7 +42,7 @@ export interface ListValidator {
 
 // The entity tag of a whitelist contains a cursor of the whitelist feed, so each change of the whitelist changes the
 // entity tag. The entity tag of a whitelist is a weak entity tag, because two responses with equal entity tags can have
-// different bytes. For example, the gateway may compress only one of the two responses.
+// different bytes. For example, the gateway may compress or filter only one of the two responses.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**

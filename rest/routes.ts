@@ -51,8 +51,8 @@ interface RouteOf<Data, Variables> {
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /**
-   * Returns the GraphQL variables that come from the query parameters or the body of the REST request, and not from its
-   * path. For an endpoint that returns a list, rest/adapter.ts adds `first` and `after` to these GraphQL variables.
+   * Returns the GraphQL variables that rest/adapter.ts does not add. rest/adapter.ts adds `locationId` and
+   * `whitelistId` from the path and, for an endpoint that returns a list, `first` and `after`.
    */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /**

@@ -8,8 +8,8 @@ export const twinMediaType = 'application/graphql-request+json';
 
 /**
  * Creates the function that converts a REST request to the equivalent GraphQL request. A client needs no permission to
- * get the equivalent GraphQL request. The gateway only returns the GraphQL request, and does not execute it. The text
- * of a GraphQL request is not secret.
+ * get the equivalent GraphQL request. The gateway only returns the GraphQL request, and does not execute it. The
+ * GraphQL documents of the REST routes are not secret.
  */
 export function createTwin({ plan }: PreparedOperation): (variables: Variables) => Answer {
   const query = print(plan.document);

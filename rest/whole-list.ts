@@ -111,8 +111,8 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
   for (let { next } = first; next;) {
     const readNext = next;
     const part: ListPart = await partSlots.run(context.key.id, async () => {
-      // The gateway checks the API key again. The API key may have been revoked while the client read the last part, or
-      // while this part waited in the queue.
+      // The gateway checks the API key again. The API key may have been revoked while the client read the previous
+      // part, or while this part waited in the queue.
       await context.reauthenticate();
       return readNext();
     });

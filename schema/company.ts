@@ -98,8 +98,8 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      // The field `settings` costs 5 rate limit points instead of 1. Company settings can be large, and the gateway
-      // needs an additional SQL statement to read them.
+      // The field `settings` has the cost 5 instead of 1. Company settings can be large, and the gateway needs an
+      // additional SQL statement to read them.
       complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),

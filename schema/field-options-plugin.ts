@@ -41,9 +41,9 @@ declare global {
  * A Pothos plugin that copies the options of each field into the GraphQL schema. The code in src/graphql/ reads these
  * options from the schema. The gateway rejects an operation before execution if the API key lacks the permission for
  * one of the fields in the operation. From the costs of the fields, the gateway computes how many rate limit points an
- * operation costs. The options of each field contain a list of the error codes that the field may return. The REST
- * reference shows, for each endpoint, the error codes of the GraphQL fields that the endpoint uses. If a field has the
- * argument `first` but no cost of its own, the cost of the field depends on the page size.
+ * operation costs. The options of a field can contain a list of the error codes that the field may return. The
+ * REST reference shows, for each endpoint, the error codes of the GraphQL fields that the endpoint uses. If a field has
+ * the argument `first` but no cost of its own, the cost of the field depends on the page size.
  *
  * The plugin also makes the root fields of queries and mutations nullable in the schema. When a root field has an
  * error, the other nullable root fields keep their data. A root field is null only when it has an error, because its

@@ -39,7 +39,7 @@ const createLocationRule = z.object({
   timezone: locationFields.timezone.nullish(),
 });
 
-/** Validates a request to change a location. The request must change at least one field of the location. */
+/** Validates a request to change a location. The request must contain at least one field of the location. */
 const updateLocationRule = atLeastOneField(z.object(locationFields).partial());
 
 export const Location = builder.prismaObject('Location', {

@@ -10,7 +10,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /**
  * The pepper that the gateway uses in development when no pepper is configured. The pepper is the secret with which the
- * gateway computes the hashes of API keys. The development pepper may be public, because API keys in development
+ * gateway computes the hashes of API key secrets. The development pepper may be public, because API keys in development
  * protect only the developer's own data.
  */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';

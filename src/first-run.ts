@@ -16,11 +16,11 @@ import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 const keyFileName = 'first-keys.txt';
 
 /**
- * Shows the operator how to use the gateway after its first start. In development, the first start of the gateway
- * creates an operator's key, unless OPERATOR_API_KEY is set. With the embedded database, the first start also creates
- * demo data with an API key. The gateway shows the new API keys only once, on the terminal. If the output goes to a log
- * instead of a terminal, the gateway writes the API keys to a file. In staging and production, no API key is created,
- * and the log says how to create the first API key.
+ * Shows the operator how to use the gateway. In development, the first start of the gateway creates an operator's key,
+ * unless OPERATOR_API_KEY is set. With the embedded database, the first start also creates demo data with an API key.
+ * The gateway shows the new API keys only once, on the terminal. If the output goes to a log instead of a terminal, the
+ * gateway writes the API keys to a file. In staging and production, no API key is created, and the log says how to
+ * create the first API key.
  *
  * @param options.isTerminal whether the output of the process goes to a terminal, where a person reads it
  */

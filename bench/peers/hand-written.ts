@@ -6,10 +6,9 @@ import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
 // The hand-written server, with which the benchmark compares the gateway, implements a few of the gateway's routes
-// without GraphQL. The hand-written server, which the benchmark compares with the gateway, uses Hono and node-postgres
-// with named SQL statements. Like the gateway, the hand-written server checks API keys and rate limits, validates
-// requests, and writes log lines, audit records and usage records. The hand-written server also sends the same response
-// headers as the gateway.
+// without GraphQL. The hand-written server uses Hono and node-postgres with named SQL statements. Like the gateway, the
+// hand-written server checks API keys and rate limits, validates requests, and writes log lines, audit records and
+// usage records. The hand-written server also sends the same response headers as the gateway.
 
 const noLocation = (value: string) =>
   new Failure(404, {

@@ -27,11 +27,11 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 /**
  * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
  * The function keeps values that the user has written, and values in a link that the user has opened. If the GraphQL
- * variables contain a location id that does not come from the explorer, the function replaces nothing. If all location
- * ids come from the explorer, the function replaces the location id and the example parking event. The function also
- * replaces the plate, if it is the example plate or the plate that the explorer filled in for the previous API key. The
- * example parking event gets a new identifier and the current time, because the gateway records only one parking event
- * for each identifier.
+ * variables contain no location id that is empty or comes from the explorer, the function replaces nothing. Otherwise,
+ * the function replaces each such location id and the example parking event. In this case, the function also replaces
+ * the plate, if it is the example plate or the plate that the explorer filled in for the previous API key. The example
+ * parking event gets a new identifier and the current time, because the gateway records only one parking event for each
+ * identifier.
  *
  * @param text the JSON text of the variables in the editor
  * @param former the location and the plate that the explorer filled into this tab for the previous API key

@@ -12,8 +12,8 @@ export const retryPauseMs = 5_000;
 
 /**
  * The maximum number of times that the explorer automatically repeats a failed check of the API key. After `maxRetries`
- * failed checks, the explorer checks the API key again only when the device is online again, or when the user changes
- * the API key.
+ * failed repetitions, the explorer checks the API key again only when the device is online again, or when the user
+ * changes the API key.
  */
 export const maxRetries = 12;
 

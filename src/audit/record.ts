@@ -28,8 +28,8 @@ export interface ChangeAuthor {
 
 /**
  * Writes the audit record of a change (docs/contract-keys.md#all-use-is-logged). The caller passes the transaction of
- * the change, so that the change and its audit record are committed together or not at all. Each webhook that
- * subscribes to this kind of change gets a message about the new audit record.
+ * the change, so that the change and its audit record are committed together or not at all. A webhook that subscribes
+ * to this kind of change gets a message about the new audit record.
  *
  * @returns the identifier of the audit record
  */

@@ -22,7 +22,7 @@ export interface KnownSecretHashes {
   delete(hash: string): void;
   /**
    * Waits 5 s, and then reads the hashes of the newest API key secrets from the database, because other processes may
-   * have issued new API keys. While `readSoon` is already waiting or reading, another call of `readSoon` has no effect.
+   * have issued new secrets. While `readSoon` is already waiting or reading, another call of `readSoon` has no effect.
    */
   readSoon(): void;
 }

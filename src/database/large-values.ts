@@ -25,8 +25,8 @@ export interface ValueReader {
 }
 
 /**
- * Reads the large value of a row by the row's id. Returns null if no row has this id, or if the row contains no large
- * value.
+ * Reads the value of the JSON column, small or large, by the id of the row. Returns null if no row has this id, or if
+ * the JSON column of the row is null.
  */
 export type LargeValues = (reader: ValueReader, id: string) => Promise<unknown>;
 
@@ -58,8 +58,8 @@ export function createLargeValues(
   const charactersOf = new WeakMap<ValueReader, number>();
 
   /**
-   * Adds the size of a large value to the sum of the sizes of all large values in the response. Returns true if the
-   * total size of all large values in the response is at most `maxCharactersOfAnswer`.
+   * Adds the size of a value, small or large, to the total size of all values in the response. Returns true if the
+   * total size of all values in the response is at most `maxCharactersOfAnswer`.
    */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
@@ -82,7 +82,7 @@ export function createLargeValues(
     });
 
   /**
-   * Reads a large value from the database. Returns the error `tooLarge` if the large value is too long, or if all large
+   * Reads a large value from the database. Returns the error `tooLarge` if the large value is too long, or if all
    * values of the response together are too long.
    */
   const readBounded = (question: Question) =>
@@ -91,8 +91,7 @@ export function createLargeValues(
       // The function checks the API key again, because the API key may have been revoked while the function waited for
       // a slot.
       await reader.reauthenticate();
-      // If the large values in the response already have the maximum total length, the gateway reads no more large
-      // values.
+      // If the values in the response already have the maximum total length, the gateway reads no more large values.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
       await yieldToEventLoop();

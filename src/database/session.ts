@@ -16,9 +16,8 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
  * A frozen gateway process can hold locks that other processes need. These PostgreSQL settings (in milliseconds) limit
  * how long the other processes wait. When a process with an open transaction has sent nothing for 5 s, PostgreSQL ends
- * the transaction and releases the locks of the transaction. Other processes that need a locked row wait for at most 8
- * s. Other processes can therefore get a lock that a frozen process held, because PostgreSQL releases this lock after 5
- * s.
+ * the transaction and releases the locks of the transaction. Other processes wait for a lock for at most 8 s. Other
+ * processes can therefore get a lock that a frozen process held, because PostgreSQL releases this lock after 5 s.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
@@ -43,8 +42,8 @@ export async function answersInTime<Answer>(answer: Promise<Answer>): Promise<An
   const late = sleep(PROBE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`the database did not answer within ${PROBE_TIMEOUT_MS} ms`);
   });
-  // When the health probe has ended, the other promise may still fail. This later failure must not cause an unhandled
-  // rejection.
+  // When one of the two promises has ended the wait, the other promise may still fail. This later failure must not
+  // cause an unhandled rejection.
   late.catch(() => undefined);
   answer.catch(() => undefined);
   try {

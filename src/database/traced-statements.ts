@@ -12,7 +12,7 @@ const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? '
  * Runs an SQL statement within a tracing span, if the gateway records spans. A tracing span never contains the values
  * of the SQL parameters.
  *
- * @param name the name of the tracing span (default: the first word of the SQL statement)
+ * @param name the name of the tracing span (default, also for an empty name: the first word of the SQL statement)
  */
 function traced<Result>(
   run: () => Promise<Result>,

@@ -33,7 +33,7 @@ export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | '
   showsCost: boolean;
   /**
    * Charges the API key for an operation that costs more than one rate limit point. The request guard has already
-   * charged one point for the request, so `charge` charges only the remaining points of the operation. Throws
+   * charged one point for the request. `charge` replaces this point with all points of the operation. Throws
    * `RATE_LIMIT_EXCEEDED`, and charges no points, when the API key has too few rate limit points left. Throws
    * `VALIDATION_ERROR` when the operation costs more points than the rate limit ever allows.
    */

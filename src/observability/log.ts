@@ -38,7 +38,7 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
 
 /**
  * PostgreSQL quotes values of a statement in its error messages. This function removes these values, for example the
- * value in `(column)=(value)`.
+ * values in `(column)=(value)` and in `invalid input syntax for type x: "value"`.
  */
 function withoutValues(message: string): string {
   return message.replace(/=\([^]*\)/g, '=(…)').replace(/: "[^]*"/g, ': "…"');

@@ -60,8 +60,7 @@ interface SessionInput {
   texts: ReadonlyMap<string, string | null>;
   /**
    * The parking events and occupancy counts (observations) from which `deriveSessions` computes the sessions, in any
-   * order. The list contains the earliest new or corrected observation, and all observations with the same or a later
-   * time.
+   * order. The list contains all observations at or after the time of the first new or corrected observation.
    */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */

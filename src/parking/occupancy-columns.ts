@@ -14,8 +14,8 @@ export const lastCountOf = (locationId: string) => `
 /**
  * The SQL condition for sessions whose exit brings a positive occupancy adjustment (`adjustmentOf`) closer to 0. The
  * condition is true if the vehicle left without a recorded entry, and no occupancy count included the vehicle. The
- * condition is also true if a vehicle left and its maximum stay had ended before the last occupancy count. An SQL
- * statement must use `isUnknownExit` only for sessions that ended after the last occupancy count.
+ * condition is also true if the vehicle left, and its maximum stay was already over at the time of the last occupancy
+ * count. An SQL statement must use `isUnknownExit` only for sessions that ended after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
@@ -36,8 +36,8 @@ const isUnseenEnd = (session: string, countedAt: string) =>
  *
  * A positive occupancy adjustment means that vehicles are inside without an open parking session. When a vehicle
  * without a recorded entry leaves, a positive occupancy adjustment decreases by 1. The exit of a vehicle whose maximum
- * stay had ended before the occupancy count also decreases a positive occupancy adjustment by 1. When the maximum stay
- * has passed since the occupancy count, a positive occupancy adjustment becomes 0.
+ * stay was already over at the time of the occupancy count also decreases a positive occupancy adjustment by 1. When
+ * the maximum stay has passed since the occupancy count, a positive occupancy adjustment becomes 0.
  *
  * A negative occupancy adjustment means that some open parking sessions have no vehicle inside. Each parking session
  * that was open at the time of the occupancy count and ends without a recorded exit moves a negative occupancy

@@ -140,8 +140,7 @@ export async function startQuotaCount(
       const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
       // The whitelist entry of the parking event can have an open parking session with a plate that differs from the
-      // plate of the event. If the session and the event have different plates, the function cannot know which parking
-      // session the event ends.
+      // plate of the entry. The function then cannot know which parking session the event ends.
       const hasOtherPlate = vehicles.get(entryId)?.some(({ plate }) => plate && !hasPlateOf(entryId, plate));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {

@@ -31,11 +31,11 @@ interface RecordedReading {
  * location until the transaction ends.
  *
  * The function `recordReadings` always records the first of the given parking events, and usually records all events.
- * The check of a quota can require that the gateway first computes the sessions again (`QuotaCount.isOutdatedFor`). In
- * this case, the function stops before the event. If `recordReadings` stops before it has recorded all parking events,
- * the caller must record the remaining parking events in another transaction. The field `overQuota` of each event
- * therefore has the same value as after a separate request for each event. Each transaction locks the location only for
- * a short time.
+ * The quota check of an event can require that the gateway first computes the sessions again
+ * (`QuotaCount.isOutdatedFor`). In this case, the function stops before this event. If `recordReadings` stops before it
+ * has recorded all parking events, the caller must record the remaining parking events in another transaction. The
+ * field `overQuota` of each event therefore has the same value as after a separate request for each event. Each
+ * transaction locks the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

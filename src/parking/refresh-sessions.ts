@@ -35,8 +35,9 @@ export interface ChangedPlate extends Plate {
   /** The text that a camera read; omitted or null if the parking event or occupancy count has no camera text. */
   text?: string | null;
   /**
-   * True if the gateway must recalculate the sessions of the whole plate family, and not only the sessions of this
-   * plate. A plate family consists of all plates with the same last two characters (`familyOf`). The default is false.
+   * True if the gateway must recalculate the sessions of the whole plate family, and not only the sessions of the plate
+   * group (`groupOf`). A plate family consists of all plates with the same last two characters (`familyOf`). The
+   * default is false.
    */
   wholeFamily?: boolean;
 }

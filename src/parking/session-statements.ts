@@ -66,9 +66,9 @@ const maxGroupsOfFamily = 4;
  * changed, or if the family has a short plate (`isShort`). If the camera text and the plate of one parking event can
  * belong to different plate groups (`isReadApart`), the SQL also chooses the whole plate family.
  *
- * The SQL checks only those parking sessions, parking events and occupancy counts that the change can affect. If a
- * parking session was still open at the first change of its plate family, the SQL also checks earlier events of this
- * session.
+ * The SQL checks only those parking sessions, parking events and occupancy counts that the change can affect. Of the
+ * events before the first change of the plate family, the SQL checks only events that started a session. It checks such
+ * an event only if its session had not ended before the first change.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (

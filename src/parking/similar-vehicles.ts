@@ -20,7 +20,7 @@ export function createSimilarVehicles() {
     },
     /**
      * Returns the references (such as apartments) of the vehicles that are inside the location and have a plate similar
-     * to `plate`. The result does not include the reference of the vehicle with the whitelist entry `entryId`.
+     * to `plate`. The function ignores the vehicle of the whitelist entry `entryId`.
      */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>

@@ -11,8 +11,7 @@ const ofLocation = 's."locationId" = v."locationId"';
 
 /**
  * SQL that joins the whitelist entries `v` of one reference (such as an apartment) with the open parking sessions `s`
- * of their vehicles. The argument `condition` must include the condition that the parking session and the whitelist
- * entry belong to the same location.
+ * of their vehicles. The argument `condition` must limit the parking sessions to the location of the whitelist entry.
  */
 const entriesAndSessions = (ofReference: string, condition: string) => `
   SELECT v.id AS "entryId", s.id AS "sessionId", s."plateType", s."plateCode", s."plateNumber"
@@ -42,8 +41,8 @@ const confusablePlate = (table: string) =>
 /**
  * The SQL condition for parking events that may belong to the vehicle of a whitelist entry. The condition is true if
  * cameras may confuse the plate of the event with the plate of the entry. The condition is also true if the camera text
- * of the parking event differs from the plate of the event. The caller must also compare the plate families
- * (`familyOf`) of the event and the entry. The last two characters of a plate define its plate family.
+ * of the parking event differs from the plate of the event. The caller must also check that the event and the entry
+ * belong to the same plate family (`familyOf`). The last two characters of a plate define its plate family.
  */
 export const mayBeSameVehicle = (event: string, entry: string) => {
   const textsOf = (table: string) => `ARRAY[${plateTexts(table).map(confusableForm).join(', ')}]`;

@@ -103,7 +103,7 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
 /**
  * Returns the texts of a vehicle (`vehicleTexts`). If cameras confuse a letter with a digit, the returned texts contain
  * this digit instead of the letter. If two plates match according to `sameTextMatcher` or `similarPlateMatcher`,
- * `confusableTextsOf` returns at least one text for both plates.
+ * `confusableTextsOf` returns at least one common text for the two plates.
  */
 export const confusableTextsOf = (plate: RecordedPlate): string[] => [
   ...new Set(vehicleTexts(plate).map(toConfusableForm)),

@@ -17,9 +17,9 @@ export const maxBatchRows = 1000;
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Returns SQL for the subquery `turn`, which tries to get the advisory lock of the retention job for a table. The
- * column `mine` of the SQL result `turn` is true if the SQL statement got the advisory lock. The lock ensures that only
- * one process at a time removes or cancels the expired rows of the table.
+ * Returns SQL for the common table expression `turn`, which tries to get the advisory lock of the retention job for a
+ * table. The column `mine` of `turn` is true if the SQL statement got the advisory lock. The lock ensures that only one
+ * process at a time removes or cancels the expired rows of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -35,8 +35,8 @@ const turnFor = (table: string) => `
  * @param key the names of the primary key columns
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
  * @param options.deletedSessions an SQL query that returns the ids of parking sessions. A database trigger deletes
- *   these sessions when the SQL statement removes the rows. The query can read the primary keys of the removed rows from
- *   the common table expression `removed`
+ *   these sessions when the SQL statement removes the rows. The query can read the primary keys of the removed rows
+ *   from the common table expression `removed`
  * @param options.locked the alias of `table` in the query `expired`. The SQL statement then locks only rows of `table`.
  *   The option is omitted if `expired` reads no other table
  */
@@ -133,7 +133,7 @@ const oldestChanges = (locationId: string, count: number) =>
  */
 export const removals = {
   // Most usage records are removed together with the partition of their day. Some expired usage records are in the
-  // default partition, and the SQL statement `usage` removes these records.
+  // default partition, or are older than all daily partitions. The SQL statement `usage` removes these records.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',

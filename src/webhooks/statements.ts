@@ -163,9 +163,9 @@ export const releaseStatement = namedStatement(
 
 /**
  * The size, in bytes, at which a response with pulled webhook messages is full. When the messages in a response
- * together exceed this size, the gateway adds no further message. The size of a message is the size of its audit record
- * (column `changes`). A response with many large messages would delay other requests, because the gateway parses and
- * signs messages without yielding to the event loop.
+ * together exceed this size, the gateway adds no further message. The size of a message is the stored size of the
+ * column `changes` of its audit record. A response with many large messages would delay other requests, because the
+ * gateway parses and signs messages without yielding to the event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 

@@ -96,8 +96,8 @@ export function createWebhookWorker(options: {
   }
 
   /**
-   * Makes one attempt to deliver a webhook message within an OpenTelemetry span. The change that caused the webhook
-   * message has a trace, and the span becomes a part of this trace.
+   * Makes one attempt to deliver a webhook message within an OpenTelemetry span. If the change that caused the webhook
+   * message has a trace, the span becomes a part of this trace.
    */
   async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();

@@ -24,7 +24,7 @@ type ExpectedVersion = number | null | undefined;
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Creates the functions that add, change and remove single whitelist entries in the database. Calls of these functions
+ * Creates the functions that add, change and remove single whitelist entries in the database. Calls of one function
  * that arrive in the same iteration of the event loop share one SQL statement. The SQL statement checks the scopes of
  * the API keys, changes the whitelist entries and writes the audit records. After each change, the gateway notifies the
  * clients that watch the whitelist.

@@ -23,8 +23,8 @@ const listed = [
 ] as const;
 
 /**
- * A parking event. A parking event of these tests. The field `named` refers to a whitelist entry: it is the index of
- * the plate of this entry in the array `listed`.
+ * A parking event of these tests. The field `named` refers to a whitelist entry: it is the index of the plate of this
+ * entry in the array `listed`.
  */
 type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
 

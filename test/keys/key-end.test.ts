@@ -382,8 +382,8 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
         .catch(() => 'broken off');
     const texts = Promise.all([textOf(), textOf()]);
     await expect.poll(() => parts).toBe(1);
-    // The gateway reads the next part of one list. Meanwhile, another list for the same API key waits in the queue for
-    // concurrent requests.
+    // The gateway reads the next part of one list. Meanwhile, another list for the same API key waits for a concurrency
+    // slot.
     await yieldToEventLoop();
     revoke();
     endPart();

@@ -91,7 +91,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('the rate limiter refunds the points of a refused request, and a later request that costs fewer points succeeds', async () => {
+  test('the rate limiter refunds the point that a refused request has paid, and a later request that costs fewer points succeeds', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 5);
     const earlier = await limiter.take(subject, 1);
@@ -142,8 +142,8 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     const subject = newSubject(2, 2);
     const allowedAt: number[] = [];
     /**
-     * Takes one rate limit point. Checks that the limiter allows it only if fewer than two points were taken in the
-     * last 6 s.
+     * Takes one rate limit point. Checks that the limiter allows it if fewer than two points were taken in the last
+     * 6 s, and refuses it otherwise.
      */
     async function take() {
       const state = await limiter.take(subject, 1);

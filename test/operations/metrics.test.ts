@@ -233,7 +233,7 @@ test('the metrics show the versions of the gateway, Node and the database', asyn
   );
 });
 
-test('after a gateway is closed, the process releases the memory of its metrics, even though prom-client still observes garbage collections', async () => {
+test('after a gateway is closed, the process releases the memory of this gateway, even though prom-client still observes garbage collections', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const sourceOfMetrics = () => {

@@ -147,8 +147,8 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
         held += 1;
         await mayAnswer;
       }
-      // If the browser has already cancelled the console's first request, `route.continue()` fails, and the test
-      // ignores this error.
+      // If the browser has already cancelled the request for the first question, `route.continue()` fails, and the
+      // test ignores this error.
       await route.continue().catch(() => undefined);
     });
     await text.fill('DXB A 7');

@@ -261,7 +261,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
       .toContain('GET /locations/{locationId}/residents');
   });
 
-  test('the console shows and resends webhook deliveries and sends a test message; a failed request hides the success message of an earlier request', async () => {
+  test('the console shows webhook deliveries, resends the deliveries of a period, and sends a test message; a failed request hides the success message of an earlier request', async () => {
     const { key, companyId } = await newWorld();
     const created = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,

@@ -356,7 +356,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('after each click on the button "Copy link", the button shows the text "Copied" for some time, and then its usual text', async () => {
+  test('after two clicks on the button "Copy link", the button shows the text "Copied" for some time, and then its usual text', async () => {
     const { page, context } = await open();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.clock.install();

@@ -128,7 +128,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
     expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
   });
 
-  test('when a gate sends a parking event again, but with another entryId, the gateway corrects the recorded event', async () => {
+  test('when a gate sends a parking event again, but with the id of another whitelist entry, the gateway corrects the recorded event', async () => {
     const { key, locationId, entryId, list, event } = await gateWithEntry();
     const other = await list('DXB/A/1');
     const input = { eventId: 'one', kind: 'ENTRY', occurredAt, plate: plateOf('DXB/A/7') };

@@ -14,7 +14,7 @@ test('a vehicle counts as inside at once when a gate with a fast clock sends an 
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('a vehicle that adjustOccupancy has removed from a location does not reduce the number of vehicles inside when it exits later', async () => {
+test('after adjustOccupancy has set the number of vehicles inside to 0, exits of vehicles that entered earlier do not reduce the number', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, adjust, status } = openActivity(gateway, key);
   const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);

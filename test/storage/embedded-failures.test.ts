@@ -70,7 +70,7 @@ test('when an embedded database cannot be opened and the disk is full, the messa
 });
 
 test.each([16 * megabyte, undefined])(
-  'when an embedded database cannot be opened for an unknown cause, the message tells what to check first, and does not advise removing the folder (free disk space in bytes: %s)',
+  'when an embedded database cannot be opened for an unknown cause, the message shows the error, tells what to check first, and does not advise removing the folder (free disk space in bytes: %s)',
   (freeBytes) => {
     const message = cannotOpen('/data', 'could not open file', freeBytes);
     expect(message).toMatch(

@@ -376,7 +376,7 @@ describe('nested GraphQL queries', () => {
   });
 });
 
-test('only the first 500 different SQL statements of Prisma run as prepared statements with a name; all later SQL statements run without a name', () => {
+test('only the first 500 different SQL statements of Prisma run as prepared statements with a name; all other SQL statements of Prisma run without a name', () => {
   const nameOf = createStatementNamer();
   const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
   const names = texts.map((sql) => nameOf({ sql }));

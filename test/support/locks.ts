@@ -86,8 +86,8 @@ export function setMaxWaitMs(maxMs: number): void {
 }
 
 /**
- * In the rest of the test, the gateway lets a change wait 10 minutes for earlier changes at the same location. The
- * gateway therefore does not reject a waiting change, even on a slow machine.
+ * In the rest of the test, the gateway lets a change wait up to 10 minutes for earlier changes at the same location.
+ * The gateway therefore does not reject a waiting change, even on a slow machine.
  *
  * @returns a function that returns how many changes have had to wait since the call of `letChangesWait`
  */

@@ -7,7 +7,8 @@ import { connect, createServer, type Socket } from 'node:net';
  */
 export interface Proxy {
   /**
-   * The URL with which the gateway connects to the server through the proxy. The URL contains the address of the proxy.
+   * The URL with which the gateway connects to the server through the proxy. This is the URL of the server
+   * with the address of the proxy in place of the address of the server.
    */
   url: string;
   /**

@@ -148,7 +148,7 @@ describe('a pull webhook whose secret was encrypted with another pepper', () => 
     expect(deliveries.map(({ attempts }) => attempts)).toEqual([[], []]);
   });
 
-  test('a webhook secret that the gateway cannot decrypt does not stop pulls of messages after the grace period of this secret', async () => {
+  test('a former webhook secret that the gateway cannot decrypt does not stop pulls of messages after the grace period of this secret', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhook.update({
       where: { id: webhookId },

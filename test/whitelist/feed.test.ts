@@ -514,7 +514,7 @@ describe('the subscription whitelistChanged', () => {
     };
   }
 
-  test('for each change of the whitelist, the subscription whitelistChanged sends a cursor for the whitelist feed that points directly after the change', async () => {
+  test('after a change of the whitelist, the subscription whitelistChanged sends a cursor for the whitelist feed that points after the change', async () => {
     const { key, locationId } = await gateway.newTenant();
     const before = await readPage(key, locationId);
     const nextCursor = await watch(key, locationId);

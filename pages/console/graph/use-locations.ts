@@ -38,8 +38,8 @@ const sourceOf = ({ may }: ConsoleKey) =>
 /**
  * Finds at most `first` locations whose name contains a text. The location search of the GraphQL API needs the
  * permission READ_LOCATIONS. If the API key has READ_STATUS but not READ_LOCATIONS, the console reads the statuses of
- * all locations, and searches the location names for the text that you entered. With neither READ_LOCATIONS nor
- * READ_STATUS, the console searches the location ids in the scope of the API key for the text that you entered.
+ * all locations, and searches the location names for the text. With neither READ_LOCATIONS nor READ_STATUS, the
+ * console searches the location ids in the scope of the API key for the text.
  *
  * @param options.pause while `pause` is true, the hook does not search for locations
  */

@@ -78,7 +78,7 @@ function inputOf(
  *   entry
  * @param props.onConflict a function that reads the whitelist again. The form calls `onConflict` when the gateway
  *   rejects a change of the whitelist entry. The form also calls `onConflict` when adding a whitelist entry has failed,
- *   because the gateway may have added the entry despite the failure
+ *   but the gateway may have added the entry despite the failure
  */
 export function EntryForm(props: {
   locationId: string;

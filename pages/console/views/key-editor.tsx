@@ -122,7 +122,7 @@ export function KeyEditor(props: {
   const { failure, sending } = edited ? changing : issuing;
   const errors = fieldMessages(failure);
   // If the user enters no rate limits for a new API key, the gateway chooses the limits. An existing API key always has
-  // both rate limits, one per hour and one per minute.
+  // both rate limits: the hourly limit and the burst limit.
   const lacksLimit = (limit: string) => edited !== undefined && limit === '';
 
   async function issue(input: CreateApiKeyInput) {

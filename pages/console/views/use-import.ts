@@ -18,7 +18,7 @@ export interface ImportProgress {
   unchanged: number;
   rejects: RejectedRow[];
   /**
-   * For each plate in the valid rows so far, the number of the first row with this plate.
+   * For each plate in the valid rows so far, the number of the first valid row with this plate.
    */
   rowOfPlate: ReadonlyMap<string, number>;
 }

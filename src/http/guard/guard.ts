@@ -97,9 +97,9 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
       // This process may not yet know the secret of an API key that another process has issued. If clients with the
-      // same IP address have sent too many unknown secrets, this process refuses a request although its secret may be
-      // valid. After this process has refused a request with an unknown secret, it reads the hashes of the newest
-      // secrets from the database within 5 s.
+      // same IP address have used up the rate limit of the address, this process refuses a request although its secret
+      // may be valid. After this process has refused a request with an unknown secret, it reads the hashes of the
+      // newest secrets from the database within 5 s.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });

@@ -15,8 +15,8 @@ import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, because a flood of requests could otherwise block the process. A
 // process can know in advance that it must refuse a request, for example because the API key has exhausted its rate
-// limit. The process sends the response to a refused request before it matches a route, and before it creates a
-// `Request` or `Headers` object.
+// limit. The process then sends the response before it matches a route, and before it creates a `Request` or `Headers`
+// object.
 
 /**
  * The API of a request (REST or GraphQL), with the function that converts an error to a response in the format of this

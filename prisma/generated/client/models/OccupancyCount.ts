@@ -826,8 +826,8 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
      * a parking event arrives late, the gateway corrects `openSessions` of the last occupancy count. When the gateway
-     * deletes expired parking sessions, the gateway also corrects `openSessions`. The two corrections of `openSessions`
-     * leave the occupancy of the location unchanged.
+     * deletes expired parking sessions, the gateway also corrects `openSessions`. The deletion therefore leaves the
+     * occupancy of the location unchanged.
      */
     openSessions: number
     /**
