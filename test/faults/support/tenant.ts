@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { Queries } from './checker.ts';
 
-/** The rate limit of the API key `limitedKey`: how many points it may use per hour. Its limit per minute is the same. */
+/** The rate limit of the API key `limitedKey`, in points per hour. Its limit per minute is the same. */
 export const limitedKeyBudget = 20;
 
 /** A company that a fault test creates, and whose data the test checks after the fault. */
