@@ -164,33 +164,34 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
 
   /**
    * Checks an operation of a client, and charges the cost of the operation to the API key. The operation runs
-   * afterwards.
+   * afterwards. Also returns the number of values in the variables (`valueCount`).
    */
   async function admit(
     plan: OperationPlan,
     variables: Variables,
     context: GraphRequestContext,
-  ): Promise<OperationCost> {
+  ): Promise<{ cost: OperationCost; valueCount: number }> {
     const { operation, rootFields } = plan;
     context.state.operation = operationName(operation.operation, rootFields).slice(0, maxOperationName);
     authorize(plan, context.key);
-    countValues(variables);
+    const valueCount = countValues(variables);
     requireValues(plan, variables);
     requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
     // The request guard (`src/http/guard/guard.ts`) has already charged one rate limit point for this request. For an
     // operation that costs only one point, the executor charges no additional points.
     if (cost.points > 1) await context.charge(cost.points);
-    return cost;
+    return { cost, valueCount };
   }
 
   async function run(
     { plan, run }: KnownOperation,
     variables: Variables,
     context: Context,
+    valueCount = countValues(variables),
   ): Promise<OperationResult> {
     let coerced: Variables | undefined;
-    if (countValues(variables) > maxVariableFaults) {
+    if (valueCount > maxVariableFaults) {
       // The gateway writes its own error messages about invalid variables, because the messages of graphql-js quote
       // whole values. When many values are invalid, graphql-js also needs several seconds to create its error messages.
       const checked = await checkVariables(schema, plan, variables);
@@ -229,12 +230,12 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
         operation = operationOf(document, operationName);
         const text = document.loc?.source.body;
         if (text) documents.set(text, document);
-        const cost = await admit(operation.plan, values, context);
+        const { cost, valueCount } = await admit(operation.plan, values, context);
         const known = operation;
         const { plan } = known;
         const isLarge = cost.requested > maxLightCost || plan.hasHeavyField;
         const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && isLarge;
-        const runNow = () => run(known, values, context);
+        const runNow = () => run(known, values, context, valueCount);
         const runHeavy = async () => {
           // The gateway checks the API key again, because the key may have been revoked while the heavy query waited
           // for a slot.
