@@ -1,3 +1,4 @@
+import { maxJsonValues, valuesOfContainer } from '../../src/http/bodies/json.ts';
 import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
@@ -10,14 +11,12 @@ import type { WorstWorld } from './seed.ts';
  */
 const largestBody = 16 * 1024 * 1024 - 1000;
 /**
- * The number of JSON values in a request body with many values. `mostValues` is lower than the gateway's limit of
- * 400,000 JSON values, because the body also contains other values.
+ * The number of JSON values in a request body with many values. `mostValues` is lower than the gateway's limit, because
+ * the body also contains other values.
  */
-const mostValues = 399_000;
-/**
- * How many JSON values the gateway counts for an empty array or object in a list.
- */
-const valuesOfEmpty = 4;
+const mostValues = maxJsonValues - 1_000;
+/** How many JSON values the gateway counts for an empty array or object in a list. */
+const valuesOfEmpty = valuesOfContainer + 1;
 const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
@@ -111,7 +110,7 @@ const requests: [string, Attack['build']][] = [
     'maximum number of nested values',
     bodyOf(() => {
       const nested = '['.repeat(deepestNesting) + ']'.repeat(deepestNesting);
-      return `[${times(Math.floor(mostValues / (3 * deepestNesting + 1)), () => nested).join(',')}]`;
+      return `[${times(Math.floor(mostValues / (valuesOfContainer * deepestNesting + 1)), () => nested).join(',')}]`;
     }),
   ],
   [

@@ -6,13 +6,13 @@ import { parseExactly } from '../../json/exact-numbers.ts';
  * `valuesOfContainer` values. An import of 10,000 rows with all fields and two weekly periods in each row has fewer
  * than `maxJsonValues` values.
  */
-const maxJsonValues = 400_000;
+export const maxJsonValues = 400_000;
 
 /**
  * The structure check counts one array or object as `valuesOfContainer` JSON values. Parsing an array or object takes
  * more memory than parsing a number.
  */
-const valuesOfContainer = 3;
+export const valuesOfContainer = 3;
 
 /** The maximum number of nesting levels in a JSON text. */
 const maxJsonDepth = 40;
