@@ -11,7 +11,7 @@ export interface Entry {
   id: string;
   title: string;
   /**
-   * The search text of this entry, in lower case. The search of the API reference compares the words of the user with
+   * The search text of this entry, in lower case. The search of the API reference looks for the user's words in
    * this text.
    */
   search: string;

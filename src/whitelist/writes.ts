@@ -130,7 +130,7 @@ export function createWhitelistWrites(services: {
     },
 
     /**
-     * Removes a whitelist entry, and returns the whitelist entry as it was before the removal.
+     * Removes a whitelist entry, and returns the removed whitelist entry.
      *
      * @param expectedVersion the version that the client expects; if omitted, the gateway does not check the version
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry

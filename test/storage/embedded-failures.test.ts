@@ -11,7 +11,7 @@ const megabyte = 1024 * 1024;
 /**
  * Runs a script in a new process. The script opens an embedded database, and then removes the folder of its write-ahead
  * log. PostgreSQL therefore cannot create the next file of its write-ahead log. PostgreSQL then reports an error
- * with the severity PANIC, as it does when the disk is full.
+ * with the severity PANIC. PostgreSQL reports the same error when the disk is full.
  */
 async function runWithoutLogFolder(script: string) {
   const { dataDir, drop } = await createEmbeddedDatabase(false);

@@ -170,16 +170,16 @@ describe('documentation of the limits of concurrent tasks', () => {
     const { requests, largeBodies, locationChanges, imports } = slotLimits;
     const text = textOf('docs/rate-limits.md');
     expect(text).toContain(
-      `${requests.runningPerOwner} requests run; ${countText(requests.waiting.perOwner)} more wait`,
+      `${requests.runningPerOwner} requests run; ${countText(requests.waiting.perOwner)} more wait, and the request that has waited longest starts first`,
     );
     expect(text).toContain(
       `one body for each API key in a process; ${countText(largeBodies.waiting.perOwner)} more requests wait`,
     );
     expect(text).toContain(
-      `one change at a time; ${locationChanges.waiting.perOwner} more changes wait, for at most ${locationChanges.waiting.maxMs / 1_000} s`,
+      `a process runs one change at a time; ${locationChanges.waiting.perOwner} more changes wait, for at most ${locationChanges.waiting.maxMs / 1_000} s`,
     );
     expect(text).toContain(
-      `one import at a time; ${imports.waiting.perOwner} more imports wait, for at most ${imports.waiting.maxMs / 1_000} s`,
+      `a process runs one import at a time; ${imports.waiting.perOwner} more imports wait, for at most ${imports.waiting.maxMs / 1_000} s`,
     );
   });
 });
