@@ -204,7 +204,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
       locations: {
         ...locations,
         ...createLocationReads(database),
-        ...createLocationWrites(changeServices),
+        ...createLocationWrites({ ...changeServices, heavy }),
       },
       whitelist: {
         ...whitelist,

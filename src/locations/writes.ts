@@ -3,6 +3,7 @@ import { recordChange } from '../audit/record.ts';
 import type { Author, WaitingAuthor } from '../auth/key.ts';
 import { owningCompany } from '../companies/owning-company.ts';
 import { databaseNow } from '../database/clock.ts';
+import type { Connections } from '../database/types.ts';
 import { isUniqueViolation } from '../database/violations.ts';
 import { ServiceError, versionConflict } from '../errors/error-table.ts';
 import { newId } from '../ids.ts';
@@ -38,11 +39,12 @@ export type LocationWrites = ReturnType<typeof createLocationWrites>;
 /** Creates the functions that insert and change locations in the database. */
 export function createLocationWrites({
   prisma,
+  heavy,
   locations,
   locationSlots,
   statusNotices,
   whitelistNotices,
-}: LocationChangeServices) {
+}: LocationChangeServices & { heavy: Connections }) {
   return {
     /**
      * Creates a location.
@@ -96,8 +98,10 @@ export function createLocationWrites({
     ): Promise<Location> {
       const { name, slug, timezone, ...nullable } = changes;
       await locations.find(author.key, id);
+      // A new maximum stay can change all parking sessions of the location.
+      const { prisma: client } = changes.longestStayHours === undefined ? { prisma } : heavy;
       const change = () =>
-        prisma.$transaction(async (transaction) => {
+        client.$transaction(async (transaction) => {
           const before = await lockLocation(transaction, id, author.key);
           if (typeof expectedVersion === 'number' && before.version !== expectedVersion)
             throw versionConflict(before.version);

@@ -5,6 +5,7 @@ import type { WaitingAuthor } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { columnArrays } from '../database/columns.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
+import { partsOf } from '../database/parts.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import { announceState } from './occupancy.ts';
@@ -13,7 +14,7 @@ import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './vehicle-identity.ts';
 import { type ChangedPlate, longestStayMsOf, refreshSessions } from './refresh-sessions.ts';
 import { matchEntries, matchOf } from './match-entries.ts';
-import { countOpenSessions, insideAt, updateOpenSessions, writePlates } from './occupancy-statements.ts';
+import { countOpenSessions, insertPlates, insideAt, updateOpenSessions } from './occupancy-statements.ts';
 import { writtenColumns } from './session-statements.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
@@ -22,6 +23,12 @@ import type { LocationChangeServices } from '../location-access/change-services.
  * transaction can store 10,000 vehicles.
  */
 export const maxPlatesInside = 10_000;
+
+/**
+ * The maximum number of vehicles that one SQL statement adds to an occupancy count or removes from it. On the embedded
+ * database, gate decisions wait until the running SQL statement ends.
+ */
+const platesPerStatement = 500;
 
 /**
  * Maps each column of a parking session to an empty array. When `setInside` must remove parking sessions and add none,
@@ -82,23 +89,23 @@ export function createInsideCounts({
         const dropped = known.filter((plate) => !wanted.has(plateKey(plate)));
         if (count.before && added.length + dropped.length === 0) return;
 
-        const matches = await matchesOf(transaction, location, added, countedAt);
-        const droppedIds = dropped.map(({ id }) => id);
-        if (droppedIds.length > 0) {
-          // When `writePlates` removes a plate from an occupancy count, a database trigger removes the session that
-          // this plate started. `updateOpenSessions` must still find this session, so `updateOpenSessions` runs before
-          // `writePlates`.
-          const removal = { ...noSessions, removed: droppedIds, locationId };
-          await queryInTransaction(transaction, updateOpenSessions, removal);
+        for (const part of partsOf(dropped, platesPerStatement)) {
+          const removed = part.map(({ id }) => id);
+          // When a plate is removed from an occupancy count, a database trigger removes the session that this plate
+          // started. `updateOpenSessions` must still find this session, so `updateOpenSessions` runs first.
+          await queryInTransaction(transaction, updateOpenSessions, { ...noSessions, removed, locationId });
+          await transaction.countedPlate.deleteMany({ where: { id: { in: removed } } });
         }
-        await queryInTransaction(transaction, writePlates, {
-          countId: count.id,
-          dropped: droppedIds,
-          id: added.map(() => newId()),
-          ...plateArrays(added),
-          whitelistEntryId: matches.map(({ whitelistEntryId }) => whitelistEntryId),
-          listed: matches.map(({ listed }) => listed),
-        });
+        for (const part of partsOf(added, platesPerStatement)) {
+          const matches = await matchesOf(transaction, location, part, countedAt);
+          await queryInTransaction(transaction, insertPlates, {
+            countId: count.id,
+            id: part.map(() => newId()),
+            ...plateArrays(part),
+            whitelistEntryId: matches.map(({ whitelistEntryId }) => whitelistEntryId),
+            listed: matches.map(({ listed }) => listed),
+          });
+        }
         const inside = await queryInTransaction<Plate>(transaction, insideAt, { locationId, countedAt });
         const changed = [...inside, ...dropped, ...added].map((plate): ChangedPlate => ({
           ...plate,

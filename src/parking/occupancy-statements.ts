@@ -53,11 +53,10 @@ export const insideAt = namedStatement(
   WHERE s."locationId" = $locationId AND ${startOf('s')} <= $countedAt::timestamptz AND ${endOf('s')} >= $countedAt::timestamptz`,
 );
 
-/** Removes plates from an occupancy count, and adds plates to the count. */
-export const writePlates = namedStatement(
-  'parking-counted-plates-write',
+/** Adds plates to an occupancy count. */
+export const insertPlates = namedStatement(
+  'parking-counted-plates-insert',
   `
-  WITH dropped AS (DELETE FROM "CountedPlate" WHERE id = ANY($dropped::text[]))
   INSERT INTO "CountedPlate" (id, "countId", "plateType", "plateCode", "plateNumber", "whitelistEntryId", listed)
   SELECT p.id, $countId, p."plateType", p."plateCode", p."plateNumber", p."whitelistEntryId", p.listed
   FROM unnest($id::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[], $whitelistEntryId::text[],

@@ -5,8 +5,10 @@ import type { Transaction } from '../database/types.ts';
 import { columnArrays } from '../database/columns.ts';
 import { groupBy } from '../database/group-by.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
+import { partsOf, partsWithin } from '../database/parts.ts';
 import { updateOpenSessions } from './occupancy-statements.ts';
 import type { Plate } from '../whitelist/plate.ts';
+import { toConfusableForm } from '../whitelist/similar-plates.ts';
 import {
   deriveSessions,
   type CountObservation,
@@ -63,6 +65,18 @@ export const longestStayMsOf = ({ longestStayHours }: Location): number | null =
 const rowsPerYield = 500;
 
 /**
+ * The maximum number of changed plates whose parking sessions the gateway computes together. All changed plates of one
+ * plate family (`familyOf`) are computed together, even if there are more.
+ */
+const platesPerPart = 200;
+
+/** The maximum number of parking sessions that one SQL statement writes or removes. */
+const sessionsPerStatement = 500;
+
+// On the embedded database, gate decisions wait until the running SQL statement ends. The limits above make sure that
+// an occupancy count of 10,000 vehicles consists of many short SQL statements.
+
+/**
  * Computes the parking sessions of a location again after parking events or occupancy counts of the location have
  * changed. `refreshSessions` also writes an audit record for each vehicle that stayed longer than the maximum stay
  * without a recorded exit. Before the call, the caller must lock the location in `transaction`. Because this function
@@ -79,6 +93,27 @@ const rowsPerYield = 500;
  * @returns the new and changed parking sessions
  */
 export async function refreshSessions(
+  transaction: Transaction,
+  author: ChangeAuthor,
+  location: Location,
+  changed: readonly ChangedPlate[],
+  now: Date,
+): Promise<ParkingSession[]> {
+  const families = [...groupBy(changed, familyKey).values()];
+  const refreshed: ParkingSession[] = [];
+  for (const part of partsWithin(platesPerPart, families, (plates) => plates.length)) {
+    const sessions = await refreshPart(transaction, author, location, part.flat(), now);
+    for (const session of sessions) refreshed.push(session);
+  }
+  return refreshed;
+}
+
+/** Returns a text that is the same for all plates of a plate family (`familyOf`). */
+const familyKey = ({ plateCode, plateNumber }: Plate) =>
+  toConfusableForm((plateCode + plateNumber).slice(-2));
+
+/** Computes the parking sessions of some plate families again, see `refreshSessions`. */
+async function refreshPart(
   transaction: Transaction,
   author: ChangeAuthor,
   location: Location,
@@ -130,13 +165,17 @@ export async function refreshSessions(
   const refreshed = changes.map(({ after }) => after);
   const kept = new Set(sessions.map(({ id }) => id));
   const removed = [...before.keys()].filter((id) => !kept.has(id));
-  if (changes.length + removed.length > 0) {
-    const written = { ...columnArrays(writtenColumns, refreshed), removed };
-    // Each occupancy count stores the number of parking sessions that were open at the time of the count. This number
-    // of open sessions can change only if a parking event or occupancy count with the same or an earlier time has
-    // changed. `rows` contains every occupancy count whose number of open sessions can have changed.
-    if (rows.some(({ kind }) => kind === 'NUMBER'))
-      await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
+  const writes = [
+    ...partsOf(removed, sessionsPerStatement).map((ids) => ({ sessions: [], removed: ids })),
+    ...partsOf(refreshed, sessionsPerStatement).map((sessions) => ({ sessions, removed: [] })),
+  ];
+  // Each occupancy count stores the number of parking sessions that were open at the time of the count. This number of
+  // open sessions can change only if a parking event or occupancy count with the same or an earlier time has changed.
+  // `rows` contains every occupancy count whose number of open sessions can have changed.
+  const hasCount = rows.some(({ kind }) => kind === 'NUMBER');
+  for (const { sessions, removed } of writes) {
+    const written = { ...columnArrays(writtenColumns, sessions), removed };
+    if (hasCount) await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);
   }
   await recordUnseenExits(transaction, author, location, changes);
