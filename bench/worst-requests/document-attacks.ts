@@ -95,6 +95,24 @@ const reading: [string, Attack['build']][] = [
       ),
     ],
   ],
+  [
+    'occupancy of 750 days',
+    (world) => [
+      ask(
+        world,
+        `{ ${aliases(3, (index) => `location(id: "${longTexts}") { occupancyHistory(from: "${instant(740, index)}", to: "${instant(0, index)}", interval: DAY) { at occupied entries exits } }`)} }`,
+      ),
+    ],
+  ],
+  [
+    'counts of parking sessions and events',
+    (world) => [
+      ask(
+        world,
+        `{ ${aliases(14, (index) => `parkingSessions(locationId: "${longTexts}", first: ${index + 1}, open: ${index % 2 === 0}) { totalCount } b${index}: parkingEvents(locationId: "${longTexts}", first: ${index + 1}) { totalCount }`)} }`,
+      ),
+    ],
+  ],
   ['REST: status of all locations', (world) => [get(world, '/api/locations/status')]],
   ['REST: whole list of 100,000', (world) => [get(world, `/api/locations/${hundredThousand}/whitelist`)]],
   ['REST: whole list of long texts', (world) => [get(world, `/api/locations/${longTexts}/whitelist`)]],

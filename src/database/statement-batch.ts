@@ -12,7 +12,7 @@ const maxJoinedQuestions = 1000;
  * The maximum number of rows that one SQL statement reads for several database queries together. The number of rows is
  * limited, so that each SQL statement is short, and the process can do other work between two statements.
  */
-const maxJoinedRows = 1_024;
+export const maxJoinedRows = 1_024;
 
 /**
  * Answers several database queries with one call of the function `load`. When PostgreSQL rejects a value of one query,
@@ -65,8 +65,9 @@ export const createQueryBatch = <Question, Answer>(
  *   only once. Without `batch.keyOf`, the database computes a separate answer for each query, even if several queries
  *   are equal
  * @param batch.maxJoined the maximum number of queries that one execution of an SQL statement answers together
- * @param batch.rowsOf a function that returns the maximum number of rows that the database can return for a query.
- *   `batch.rowsOf` is needed only if the queries can return many rows
+ * @param batch.rowsOf a function that returns the maximum number of rows that the database can return for a query, or a
+ *   higher number for a query that reads many rows and returns few. `batch.rowsOf` is needed only if the queries can
+ *   read or return many rows
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,

@@ -1,4 +1,4 @@
-import { createStatementBatch } from '../database/statement-batch.ts';
+import { createStatementBatch, maxJoinedRows } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { occupancyHistory } from './history-statements.ts';
 
@@ -27,6 +27,26 @@ export interface HistoryQuestion {
   bounds: readonly Date[];
 }
 
+/**
+ * The longest period, in milliseconds, whose parking sessions one SQL statement reads for one occupancy history. The
+ * embedded database runs the SQL statements of gate decisions between two statements.
+ */
+const periodPerStatementMs = 7 * 24 * 3_600_000;
+
+/** Splits an occupancy history into parts that one SQL statement can read. */
+function partsOfHistory({ locationId, bounds }: HistoryQuestion): HistoryQuestion[] {
+  const intervals = bounds.length - 1;
+  const averageMs = periodOf(bounds) / intervals;
+  const size = Math.max(1, Math.floor(periodPerStatementMs / averageMs));
+  return Array.from({ length: Math.ceil(intervals / size) }, (_, part) => ({
+    locationId,
+    bounds: bounds.slice(part * size, (part + 1) * size + 1),
+  }));
+}
+
+/** Returns the time from the first to the last bound of an occupancy history, in milliseconds. */
+const periodOf = (bounds: readonly Date[]) => bounds.at(-1)!.getTime() - bounds[0]!.getTime();
+
 /** The functions that read occupancy histories from the database. */
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
@@ -35,26 +55,32 @@ export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
  * of the event loop, one SQL statement reads all of them.
  */
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
+  const readPart = createStatementBatch<HistoryQuestion, OccupancyPoint & { n: number }, OccupancyPoint[]>(
+    sql,
+    {
+      statementOf: () => occupancyHistory,
+      parametersOf: (questions) => ({
+        n: questions.flatMap(({ bounds }, index) => bounds.map(() => index + 1)),
+        locationId: questions.flatMap(({ locationId, bounds }) => bounds.map(() => locationId)),
+        at: questions.flatMap(({ bounds }) => bounds),
+      }),
+      answerOf: (rows) => rows.map(({ at, occupied, entries, exits }) => ({ at, occupied, entries, exits })),
+      keyOf: ({ locationId, bounds }) =>
+        `${locationId} ${bounds.length} ${bounds[0]?.getTime()} ${bounds.at(-1)?.getTime()}`,
+      // One SQL statement reads the parking sessions of at most `periodPerStatementMs` for all histories together.
+      rowsOf: ({ bounds }) =>
+        Math.max(bounds.length, (periodOf(bounds) / periodPerStatementMs) * maxJoinedRows),
+    },
+  );
   return {
     /**
      * Returns the data points of a location's occupancy history, oldest first. The caller must check that the location
      * is in the API key's scope before it calls this function.
      */
-    occupancyHistory: createStatementBatch<HistoryQuestion, OccupancyPoint & { n: number }, OccupancyPoint[]>(
-      sql,
-      {
-        statementOf: () => occupancyHistory,
-        parametersOf: (questions) => ({
-          n: questions.flatMap(({ bounds }, index) => bounds.map(() => index + 1)),
-          locationId: questions.flatMap(({ locationId, bounds }) => bounds.map(() => locationId)),
-          at: questions.flatMap(({ bounds }) => bounds),
-        }),
-        answerOf: (rows) =>
-          rows.map(({ at, occupied, entries, exits }) => ({ at, occupied, entries, exits })),
-        keyOf: ({ locationId, bounds }) =>
-          `${locationId} ${bounds.length} ${bounds[0]?.getTime()} ${bounds.at(-1)?.getTime()}`,
-        rowsOf: ({ bounds }) => bounds.length,
-      },
-    ),
+    async occupancyHistory(question: HistoryQuestion): Promise<OccupancyPoint[]> {
+      const points: OccupancyPoint[] = [];
+      for (const part of partsOfHistory(question)) points.push(...(await readPart(part)));
+      return points;
+    },
   };
 }

@@ -215,6 +215,7 @@ test('each point of the occupancy history agrees with the stored parking session
         ['QUARTER_HOUR', 4, 9],
         ['HOUR', -3, 20],
         ['DAY', 0, 72],
+        ['DAY', -24, 240],
       ),
       fc.record({ longestStayHours: fc.constantFrom(null, 2, 6), before: fc.nat(13) }),
       async (items, earlier, [interval, from, to], { longestStayHours, before }) => {

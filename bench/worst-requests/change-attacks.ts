@@ -1,7 +1,7 @@
 import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, times } from './requests.ts';
 
-// This file builds expensive requests that change the parking sessions of a whole location.
+// This file builds expensive requests that change many parking sessions of a location.
 
 const busy = locationId(bulkLocations.import);
 
@@ -41,7 +41,7 @@ const fullCounts: Attack['build'] = (world) =>
     ),
   );
 
-export const activityAttacks: readonly Attack[] = [
+export const changeAttacks: readonly Attack[] = [
   { name: 'changes of the maximum stay', build: stayChanges, reads: 'everything' },
   { name: 'occupancy counts of 10,000 vehicles', build: fullCounts, reads: 'everything' },
   { name: 'occupancy count that ends all sessions', build: emptyCounts, reads: 'everything' },
