@@ -41,8 +41,19 @@ const fullCounts: Attack['build'] = (world) =>
     ),
   );
 
+/** Sets 1,000 quotas. The two values alternate, so that each request changes every quota. */
+const quotaChanges: Attack['build'] = (world) =>
+  times(2, (inside) =>
+    ask(
+      world,
+      `mutation ($quotas: [QuotaInput!]!) { setQuotas(locationId: "${busy}", quotas: $quotas) { referenceId } }`,
+      { quotas: times(1_000, (index) => ({ referenceId: `unit-${index}`, inside: inside + 1 })) },
+    ),
+  );
+
 export const changeAttacks: readonly Attack[] = [
   { name: 'changes of the maximum stay', build: stayChanges, reads: 'everything' },
   { name: 'occupancy counts of 10,000 vehicles', build: fullCounts, reads: 'everything' },
   { name: 'occupancy count that ends all sessions', build: emptyCounts, reads: 'everything' },
+  { name: 'changes of 1,000 quotas', build: quotaChanges, reads: 'everything' },
 ];

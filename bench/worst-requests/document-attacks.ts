@@ -113,6 +113,19 @@ const reading: [string, Attack['build']][] = [
       ),
     ],
   ],
+  [
+    '30 gate decisions with a used quota',
+    (world) => [
+      ask(
+        world,
+        `{ ${aliases(30, (index) => `plateAccess(locationId: "${longTexts}", plate: { plateType: "DXB", plateCode: "A", plateNumber: "${9_000 + index}" }) { reason }`)} }`,
+      ),
+    ],
+  ],
+  [
+    'use of 100 quotas',
+    (world) => [ask(world, `{ quotas(locationId: "${longTexts}", first: 100) { nodes { used } } }`)],
+  ],
   ['REST: status of all locations', (world) => [get(world, '/api/locations/status')]],
   ['REST: whole list of 100,000', (world) => [get(world, `/api/locations/${hundredThousand}/whitelist`)]],
   ['REST: whole list of long texts', (world) => [get(world, `/api/locations/${longTexts}/whitelist`)]],

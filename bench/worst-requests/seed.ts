@@ -39,9 +39,11 @@ const importedEntries = 10_000;
  */
 const usageHours = 31 * 24;
 const usedOperations = 50;
-/** The number of parking sessions that have ended, and of parking sessions that are still open. */
-const endedSessions = 20_000;
+/**
+ * The number of open parking sessions, whose vehicles all use the same quota, and of parking sessions that have ended.
+ */
 const openSessions = 5_000;
+const endedSessions = 20_000;
 /** The number of whitelist entries with texts of the maximum length. */
 const longEntries = 10_000;
 const longNote = '漢'.repeat(500);
@@ -106,18 +108,24 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   await run(
     `WITH stays AS MATERIALIZED (
         SELECT '01900000-0006-7000-8000-' || lpad(to_hex(i), 12, '0') AS entry, '01900000-0007-7000-8000-' || lpad(to_hex(i), 12, '0') AS exit,
-          i::text AS number, i > $2 AS open,
-          CASE WHEN i > $2 THEN now() - interval '3 hours' ELSE now() - i * interval '2 minutes' - interval '8 hours' END AS "enteredAt"
+          i::text AS number, i <= $2 AS open,
+          CASE WHEN i <= $2 THEN '01900000-0004-7000-8000-' || lpad(to_hex(i), 12, '0') END AS "entryId",
+          CASE WHEN i <= $2 THEN now() - interval '3 hours' ELSE now() - i * interval '2 minutes' - interval '8 hours' END AS "enteredAt"
         FROM generate_series(1, $2::int + $3::int) i
       ), events AS (
-        INSERT INTO "ParkingEvent" (id, "locationId", "eventId", kind, "plateType", "plateCode", "plateNumber", "occurredAt", listed)
-        SELECT entry, $1, entry, 'ENTRY'::"ParkingEventKind", 'DXB', 'B', number, "enteredAt", false FROM stays
-        UNION ALL SELECT exit, $1, exit, 'EXIT', 'DXB', 'B', number, "enteredAt" + interval '3 hours', false FROM stays WHERE NOT open
+        INSERT INTO "ParkingEvent" (id, "locationId", "eventId", kind, "plateType", "plateCode", "plateNumber", "occurredAt", "whitelistEntryId", listed)
+        SELECT entry, $1, entry, 'ENTRY'::"ParkingEventKind", 'DXB', 'A', number, "enteredAt", "entryId", open FROM stays
+        UNION ALL SELECT exit, $1, exit, 'EXIT', 'DXB', 'A', number, "enteredAt" + interval '3 hours', NULL, false FROM stays WHERE NOT open
       )
-      INSERT INTO "ParkingSession" (id, "locationId", "plateType", "plateCode", "plateNumber", "enteredAt", "exitedAt", "endedAt", open, listed)
-      SELECT entry, $1, 'DXB', 'B', number, "enteredAt", CASE WHEN NOT open THEN "enteredAt" + interval '3 hours' END,
-        CASE WHEN NOT open THEN "enteredAt" + interval '3 hours' END, open, false FROM stays`,
-    [locationId(bulkLocations.import), endedSessions, openSessions],
+      INSERT INTO "ParkingSession" (id, "locationId", "plateType", "plateCode", "plateNumber", "enteredAt", "exitedAt", "endedAt", open, "whitelistEntryId", listed)
+      SELECT entry, $1, 'DXB', 'A', number, "enteredAt", CASE WHEN NOT open THEN "enteredAt" + interval '3 hours' END,
+        CASE WHEN NOT open THEN "enteredAt" + interval '3 hours' END, open, "entryId", open FROM stays`,
+    [locationId(bulkLocations.import), openSessions, endedSessions],
+  );
+  await run(
+    `INSERT INTO "Quota" (id, "locationId", "referenceId", inside, enforcement)
+      SELECT gen_random_uuid()::text, $1, CASE WHEN i = 0 THEN repeat('r', 100) ELSE 'unit-' || i END, 10000, 'HARD' FROM generate_series(0, 999) i`,
+    [locationId(bulkLocations.import)],
   );
   await run('VACUUM ANALYZE');
   return keys.map(({ secret }) => ({ ...world, spenderSecret: secret, busyKeyId: id }));

@@ -1,5 +1,11 @@
 import type { AccessReason, WhitelistEntry } from '../../prisma/generated/client/client.ts';
-import { type AccessCheck, type AccessFacts, accessReason, checksOf } from './access-rules.ts';
+import {
+  type AccessCheck,
+  type AccessFacts,
+  accessReason,
+  checksOf,
+  type MatchedEntry,
+} from './access-rules.ts';
 import { type FittingEntry, nearestFirst, onlyNearest } from '../whitelist/matching.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import type { RankedText } from '../whitelist/plate-reading.ts';
@@ -36,11 +42,20 @@ export interface AccessDecision {
   at: Date;
 }
 
+/**
+ * The result of the search for the whitelist entry of a vehicle. `matched` is null if no whitelist entry matches, or if
+ * a person must choose one of the candidates.
+ */
+export interface AccessMatch {
+  matched: MatchedEntry | null;
+  candidates: AccessCandidate[];
+}
+
 /** Creates a decision based on the whitelist entry in `facts`. If `facts` is null, the decision refuses the vehicle. */
 export const decisionBy = (
   facts: AccessFacts | null,
   at: Date,
-  candidates: AccessCandidate[] = [],
+  candidates: AccessCandidate[],
 ): AccessDecision => ({
   reason: accessReason(facts, at),
   entry: facts?.entry ?? null,
@@ -68,36 +83,31 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Decides whether a vehicle may enter. The parameter `read` is the plate that the gate sent. The decision uses the
- * whitelist entry that has exactly the given plate. If no whitelist entry has the given plate, but exactly one entry
- * has a similar plate, the decision uses the entry with the similar plate.
+ * Chooses the whitelist entry of a vehicle. The parameter `read` is the plate that the gate sent. The function chooses
+ * the whitelist entry that has exactly the given plate. If no whitelist entry has the given plate, but exactly one
+ * entry has a similar plate, the function chooses the entry with the similar plate.
  */
-export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
-  const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));
+export function matchSimilar(read: Plate, found: readonly MatchedEntry[]): AccessMatch {
+  const similar = found.map((matched) => ({ matched, differences: plateDifferences(read, matched.entry) }));
   const exact = similar.find(({ differences }) => differences.length === 0);
-  if (exact) return decisionBy(exact.facts, at);
-  return decisionBy(
-    similar.length === 1 ? similar[0]!.facts : null,
-    at,
-    similar.map(({ facts: { entry }, differences }) => ({ entry, differences, readAs: null })),
-  );
+  if (exact) return { matched: exact.matched, candidates: [] };
+  return {
+    matched: similar.length === 1 ? similar[0]!.matched : null,
+    candidates: similar.map(({ matched: { entry }, differences }) => ({ entry, differences, readAs: null })),
+  };
 }
 
-/** A whitelist entry that matches a camera reading, with the data for the access rules. */
-export interface FittingFacts extends FittingEntry {
-  facts: AccessFacts;
+/** A whitelist entry that matches a camera reading, with the data that the database returns with this entry. */
+export interface FittingMatch extends FittingEntry {
+  matched: MatchedEntry;
 }
 
 /**
- * Decides whether a vehicle may enter. The gate did not send the plate of this vehicle, but the text that its camera
- * read (the camera text). The decision uses the whitelist entry with the plate that is most similar to the camera text.
- * The vehicle may not enter if several whitelist entries match the camera text equally well.
+ * Chooses the whitelist entry of a vehicle. The gate did not send the plate of this vehicle, but the text that its
+ * camera read (the camera text). The function chooses the whitelist entry with the plate that is most similar to the
+ * camera text. If several whitelist entries match the camera text equally well, the function chooses none of them.
  */
-export function decideReading(
-  texts: readonly RankedText[],
-  fitting: readonly FittingFacts[],
-  at: Date,
-): AccessDecision {
+export function matchReading(texts: readonly RankedText[], fitting: readonly FittingMatch[]): AccessMatch {
   const nearest = nearestFirst(fitting);
   const only = onlyNearest(texts, nearest);
   const isExact = only && texts[only.place]!.rank === 'TEXT';
@@ -105,5 +115,5 @@ export function decideReading(
     const readAs = texts[place]!.text;
     return { entry, differences: textDifferences(texts[0]!.text, readAs, entry), readAs };
   });
-  return decisionBy(only?.facts ?? null, at, candidates);
+  return { matched: only?.matched ?? null, candidates };
 }

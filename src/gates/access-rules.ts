@@ -3,8 +3,8 @@ import { hoursOf } from '../whitelist/columns.ts';
 import { hoursText, wallTime, weekdays } from '../whitelist/hours.ts';
 import { invalidity, isWithinEntryHours } from '../whitelist/validity.ts';
 
-/** A whitelist entry, and the other data that the rules of a gate decision need. */
-export interface AccessFacts {
+/** A whitelist entry that matches a vehicle, and the other data that the database returns with this entry. */
+export interface MatchedEntry {
   entry: WhitelistEntry;
   /** The time zone of the location, to which the weekly hours of the whitelist entry refer. */
   timezone: string;
@@ -16,16 +16,19 @@ export interface AccessFacts {
   /**
    * The quota for the reference (such as an apartment) of the whitelist entry, or null when the reference has no quota.
    */
-  quota: QuotaUse | null;
+  quota: Pick<Quota, 'inside' | 'enforcement'> | null;
+  /**
+   * The number of other vehicles inside the location that belong to the same reference (such as an apartment) as the
+   * vehicle that wants to enter. `quotaUsed` is null if the reference has no quota, or if the database has not counted
+   * the vehicles, because the reference has many whitelist entries.
+   */
+  quotaUsed: number | null;
 }
 
-/**
- * The quota of a reference (such as an apartment), and the number of vehicles inside that count towards the quota. The
- * number of vehicles that count towards the quota does not include the vehicle that wants to enter.
- */
-interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
-  /** The number of other vehicles inside the location that belong to the same reference, such as an apartment. */
-  used: number;
+/** The data that the rules of a gate decision need: the whitelist entry of the vehicle, and the use of its quota. */
+export interface AccessFacts extends MatchedEntry {
+  /** The counted number of vehicles, or 0 if the reference has no quota. */
+  quotaUsed: number;
 }
 
 /** A rule that decides whether a vehicle with a whitelist entry may enter. */
@@ -72,10 +75,10 @@ const usesRule: AccessRule = {
 const quotaRule: AccessRule = {
   name: 'quota',
   isReportedOnly: ({ quota }) => quota?.enforcement === 'REPORT',
-  objection: ({ quota }) => (quota && quota.used >= quota.inside ? 'QUOTA_REACHED' : null),
-  detail: ({ entry: { referenceId }, quota }) =>
+  objection: ({ quota, quotaUsed }) => (quota && quotaUsed >= quota.inside ? 'QUOTA_REACHED' : null),
+  detail: ({ entry: { referenceId }, quota, quotaUsed }) =>
     quota
-      ? `${quota.used} other vehicles of ${referenceId} are inside; the quota is ${quota.inside}${quota.enforcement === 'REPORT' ? '; only reported' : ''}`
+      ? `${quotaUsed} other vehicles of ${referenceId} are inside; the quota is ${quota.inside}${quota.enforcement === 'REPORT' ? '; only reported' : ''}`
       : `No quota for ${referenceId}`,
 };
 

@@ -8,7 +8,14 @@ import { type PlateInput, textArrays } from '../whitelist/matching.ts';
 import { type Plate, plateArrays } from '../whitelist/plate.ts';
 import { textsOfReading } from '../whitelist/plate-reading.ts';
 import { similarPlates } from '../whitelist/similar-plates.ts';
-import { type AccessDecision, decideReading, decideSimilar, decisionBy } from './access-decision.ts';
+import {
+  type AccessDecision,
+  type AccessMatch,
+  decisionBy,
+  matchReading,
+  matchSimilar,
+} from './access-decision.ts';
+import { createQuotaUse } from './quota-use.ts';
 import {
   entriesOfSimilarPlates,
   entriesOfTexts,
@@ -27,7 +34,8 @@ export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
  * Creates the functions that make gate decisions. When one of these functions is called several times in the same
- * iteration of the event loop, one SQL statement answers all these calls.
+ * iteration of the event loop, one SQL statement answers all these calls. If the reference of a vehicle has a quota and
+ * many whitelist entries, a second SQL statement counts the vehicles that use the quota.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
@@ -62,6 +70,32 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     answerOf: fittingIn,
   });
 
+  const findQuotaUse = createQuotaUse(sql);
+
+  /**
+   * Finds the whitelist entry that matches a vehicle.
+   *
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key
+   */
+  async function findMatch(
+    key: AuthenticatedKey,
+    locationId: string,
+    { plate, reading }: PlateInput,
+    similar: boolean,
+  ): Promise<AccessMatch> {
+    const ofCompanies = companiesOfReach(key, locationId);
+    if (reading) {
+      const texts = textsOfReading(reading, similar);
+      const question = { locationId, ofCompanies, plateType: reading.plateType ?? null, texts };
+      const found = isId(locationId) ? await findTexts(question) : undefined;
+      return matchReading(texts, reachable(key, locationId, found).fitting);
+    }
+    const find = similar ? findSimilar : findPlate;
+    const found = isId(locationId) ? await find({ locationId, ofCompanies, ...plate }) : undefined;
+    const matching = reachable(key, locationId, found).found;
+    return similar ? matchSimilar(plate, matching) : { matched: matching[0] ?? null, candidates: [] };
+  }
+
   return {
     /**
      * Decides whether a vehicle may enter a location at a given time.
@@ -73,20 +107,12 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     async decideAccess(
       key: AuthenticatedKey,
       locationId: string,
-      { plate, reading }: PlateInput,
+      vehicle: PlateInput,
       { at, similar }: { at: Date; similar: boolean },
     ): Promise<AccessDecision> {
-      const ofCompanies = companiesOfReach(key, locationId);
-      if (reading) {
-        const texts = textsOfReading(reading, similar);
-        const question = { locationId, ofCompanies, plateType: reading.plateType ?? null, texts };
-        const found = isId(locationId) ? await findTexts(question) : undefined;
-        return decideReading(texts, reachable(key, locationId, found).fitting, at);
-      }
-      const find = similar ? findSimilar : findPlate;
-      const found = isId(locationId) ? await find({ locationId, ofCompanies, ...plate }) : undefined;
-      const matching = reachable(key, locationId, found).found;
-      return similar ? decideSimilar(plate, matching, at) : decisionBy(matching[0] ?? null, at);
+      const { matched, candidates } = await findMatch(key, locationId, vehicle, similar);
+      const quotaUsed = matched?.quota ? (matched.quotaUsed ?? (await findQuotaUse(key, matched.entry))) : 0;
+      return decisionBy(matched && { ...matched, quotaUsed }, at, candidates);
     },
 
     /**

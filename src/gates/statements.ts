@@ -5,8 +5,8 @@ import { vehiclesInside } from '../parking/vehicle-columns.ts';
 import { entryColumns, entryOf, fitsText, type Nullable, samePlate, textRows } from '../whitelist/columns.ts';
 import type { TextQuestion } from '../whitelist/matching.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import type { FittingFacts } from './access-decision.ts';
-import type { AccessFacts } from './access-rules.ts';
+import type { FittingMatch } from './access-decision.ts';
+import type { MatchedEntry } from './access-rules.ts';
 
 // The SQL statements for gate decisions. test/storage/statements.test.ts checks that equivalent Prisma queries return
 // the same results.
@@ -30,7 +30,7 @@ export type LocatedTextQuestion = TextQuestion & { locationId: string; ofCompani
 interface QuotaColumns {
   quotaInside: number | null;
   quotaEnforcement: QuotaEnforcement;
-  quotaUsed: number;
+  quotaUsed: number | null;
 }
 
 /**
@@ -39,7 +39,7 @@ interface QuotaColumns {
  * contain null in this row.
  */
 export type LocationAndEntry = Nullable<WhitelistEntry> &
-  Omit<AccessFacts, 'entry' | 'quota'> &
+  Omit<MatchedEntry, 'entry' | 'quota' | 'quotaUsed'> &
   QuotaColumns & { n: number; foundId: string; companyId: string };
 
 /**
@@ -62,14 +62,26 @@ const locationOf = ([first]: LocationAndEntry[]) =>
  */
 export function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);
-  return location && { id: location.id, companyId: location.companyId, found: rows.flatMap(factsIn) };
+  return location && { id: location.id, companyId: location.companyId, found: rows.flatMap(matchIn) };
 }
 
+/**
+ * The maximum number of whitelist entries with the same reference whose vehicles the statement of a gate decision
+ * counts. For a reference with more entries, the count takes longer than all the rest of the decision, so
+ * src/gates/quota-use.ts counts its vehicles with a separate statement.
+ */
+export const maxCountedEntries = 100;
+
+/** The SQL condition that at most `maxCountedEntries` whitelist entries have the reference of the entry `e`. */
+const isSmallReference = `NOT EXISTS (
+        SELECT FROM "WhitelistEntry" v WHERE v."locationId" = l.id AND v."referenceId" = e."referenceId"
+        OFFSET ${maxCountedEntries})`;
+
 /** The SQL columns of a location `l` and a whitelist entry `e` that the rules in src/gates/access-rules.ts need. */
-const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumns('e')},
+const matchColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumns('e')},
       CASE WHEN e."maxEntries" IS NOT NULL
         THEN (SELECT u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = e.id) END AS recorded,
-      k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
+      k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL AND ${isSmallReference}
         THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
 
 /** SQL that joins each gate request (alias `q`) with its location (alias `l`). */
@@ -93,11 +105,11 @@ const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k.
  * Returns a list with one item: the data that a gate decision needs about the whitelist entry in a database row. If the
  * row contains no whitelist entry, the function returns an empty list.
  */
-function factsIn(row: LocationAndEntry): AccessFacts[] {
-  const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
+function matchIn(row: LocationAndEntry): MatchedEntry[] {
+  const { timezone, recorded, quotaInside: inside, quotaEnforcement: enforcement, quotaUsed } = row;
   const entry = entryOf(row);
-  const quota = inside === null ? null : { inside, enforcement: quotaEnforcement, used: quotaUsed };
-  return entry ? [{ entry, timezone, recorded, quota }] : [];
+  const quota = inside === null ? null : { inside, enforcement };
+  return entry ? [{ entry, timezone, recorded, quota, quotaUsed }] : [];
 }
 
 /** Returns SQL parameters that contain the locations of several gate requests. */
@@ -109,7 +121,7 @@ export const locationArrays = (questions: readonly Pick<PlateQuestion, 'location
 export const entryOfPlate = namedStatement(
   'whitelist-entry-of-plate',
   `
-    SELECT q.n::int, ${factColumns}
+    SELECT q.n::int, ${matchColumns}
     FROM unnest($locationId::text[], $ofCompanies::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
       WITH ORDINALITY AS q("locationId", "ofCompanies", "plateType", "plateCode", "plateNumber", n)
     JOIN ${locationOfQuestion}
@@ -126,7 +138,7 @@ export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
   `
     ${reachedLocations}
-    SELECT p.n, ${factColumns}
+    SELECT p.n, ${matchColumns}
     FROM unnest($n::int[], $exact::boolean[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
       AS p(n, exact, "plateType", "plateCode", "plateNumber")
     JOIN reached l USING (n)
@@ -141,7 +153,7 @@ export const entriesOfTexts = namedStatement(
   'whitelist-entries-of-texts',
   `
     ${reachedLocations}
-    SELECT t.n, t.place, ${factColumns}
+    SELECT t.n, t.place, ${matchColumns}
     FROM ${textRows}
     JOIN reached l USING (n)
     LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${fitsText}
@@ -166,5 +178,5 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
  * texts, and the list item also contains `place`, the index of the plate text that matches the whitelist entry. If the
  * row contains no whitelist entry, the function returns an empty list.
  */
-const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
-  factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));
+const fittingEntryOf = (row: LocationAndFittingEntry): FittingMatch[] =>
+  matchIn(row).map((matched) => ({ entry: matched.entry, matched, place: row.place }));

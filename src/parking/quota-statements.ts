@@ -1,20 +1,24 @@
 import type { Quota } from '../../prisma/generated/client/client.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { familyOf } from './session-columns.ts';
-import { mayBeSameVehicle, vehiclesInside, vehiclesOf } from './vehicle-columns.ts';
+import { mayBeSameVehicle, vehiclesOf } from './vehicle-columns.ts';
 import type { RecordedPlate } from './vehicle-identity.ts';
 
 // The SQL statements that read quotas and count the vehicles that use the quotas.
 
 /**
  * For each quota, counts the vehicles inside that use the quota. A quota applies to all vehicles with the same
- * reference, such as an apartment.
+ * reference, such as an apartment. A whitelist entry counts as at most one vehicle, even if it has several open
+ * sessions. `ofEntries` contains those of the whitelist entries `$entryIds` whose vehicles use the quota.
  */
 export const usedQuotas = namedStatement(
   'quotas-used',
   `
-    SELECT q.n::int, ${vehiclesInside({ locationId: 'q."locationId"', referenceId: 'q."referenceId"' })} AS used
-    FROM unnest($locationId::text[], $referenceId::text[]) WITH ORDINALITY AS q("locationId", "referenceId", n)`,
+    SELECT q.n::int, count(DISTINCT inside."entryId")::int AS used,
+      coalesce(array_agg(DISTINCT inside."entryId") FILTER (WHERE inside."entryId" = ANY($entryIds::text[])), '{}') AS "ofEntries"
+    FROM unnest($locationId::text[], $referenceId::text[]) WITH ORDINALITY AS q("locationId", "referenceId", n)
+    LEFT JOIN LATERAL (${vehiclesOf('v."locationId" = q."locationId" AND v."referenceId" = q."referenceId"')}) inside ON true
+    GROUP BY q.n`,
 );
 
 /** A quota that applies to whitelist entries, and the vehicles that currently use the quota. */

@@ -62,6 +62,7 @@ export function createQuotas(services: {
     parametersOf: (asked) => ({
       locationId: asked.map(({ locationId }) => locationId),
       referenceId: asked.map(({ referenceId }) => referenceId),
+      entryIds: [],
     }),
     answerOf: ([row]) => row?.used ?? 0,
   });

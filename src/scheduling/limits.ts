@@ -119,6 +119,13 @@ export const slotLimits = {
     running: 2,
     reason: 'Heavy queries take long and delay other requests.',
   },
+  quotaCounts: {
+    ...shortTasks,
+    task: 'gate decisions: counts of the vehicles that use the quotas of one API key',
+    running: 2,
+    reason:
+      'For a reference with thousands of whitelist entries, a count takes tens of milliseconds. The other connections for gate decisions stay free.',
+  },
   listParts: {
     ...shortTasks,
     task: 'database reads of a part of a streamed list, except the first part',
