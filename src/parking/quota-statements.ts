@@ -1,10 +1,37 @@
 import type { Quota } from '../../prisma/generated/client/client.ts';
+import { columnList } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { familyOf } from './session-columns.ts';
 import { mayBeSameVehicle, vehiclesOf } from './vehicle-columns.ts';
 import type { RecordedPlate } from './vehicle-identity.ts';
 
-// The SQL statements that read quotas and count the vehicles that use the quotas.
+// The SQL statements that read and write quotas, and count the vehicles that use the quotas.
+
+/** The columns of a quota, with their types in PostgreSQL. */
+const quotaColumnTypes = {
+  id: 'text',
+  locationId: 'text',
+  referenceId: 'text',
+  inside: 'int',
+  enforcement: 'text[]::"QuotaEnforcement"',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+} as const satisfies Record<keyof Quota, string>;
+
+/** The names of the columns of a quota. */
+export const quotaColumns = Object.keys(quotaColumnTypes) as (keyof Quota)[];
+
+/**
+ * Inserts new quotas, and replaces existing quotas with the same ids. For 1,000 quotas, Prisma would keep the process
+ * busy for about 200 ms.
+ */
+export const writeQuotas = namedStatement(
+  'quotas-write',
+  `
+    INSERT INTO "Quota" (${columnList(quotaColumns)})
+    SELECT * FROM unnest(${columnList(quotaColumns, (_, column) => `$${column}::${quotaColumnTypes[column]}[]`)})
+    ON CONFLICT (id) DO UPDATE SET ${columnList(quotaColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
+);
 
 /**
  * For each quota, counts the vehicles inside that use the quota. A quota applies to all vehicles with the same

@@ -7,7 +7,9 @@ import {
 import { recordChange } from '../audit/record.ts';
 import type { AuthenticatedKey, WaitingAuthor } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
+import { columnArrays } from '../database/columns.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Database, Sql } from '../database/types.ts';
 import { newId } from '../ids.ts';
@@ -16,7 +18,7 @@ import { lockLocation } from '../location-access/lock.ts';
 import type { LocationFinder } from '../location-access/find-location.ts';
 import type { LocationSlots } from '../location-access/location-slots.ts';
 import type { PagedList } from '../paging.ts';
-import { usedQuotas } from './quota-statements.ts';
+import { quotaColumns, usedQuotas, writeQuotas } from './quota-statements.ts';
 
 // A quota is the maximum number of vehicles with the same reference, such as a parking unit, that may be inside a
 // location at the same time.
@@ -130,17 +132,18 @@ export function createQuotas(services: {
           const removed = values.flatMap(({ referenceId, inside }) =>
             inside === null ? (earlier.get(referenceId) ?? []) : [],
           );
-          const replaced = [...written, ...removed].map(({ id }) => id);
-          if (replaced.length > 0) {
-            await transaction.quota.deleteMany({ where: { locationId, id: { in: replaced } } });
-            await transaction.quota.createMany({ data: written });
+          const changed = [...written, ...removed].map(({ id }) => id);
+          if (changed.length > 0) {
+            const removedIds = removed.map(({ id }) => id);
+            await transaction.quota.deleteMany({ where: { locationId, id: { in: removedIds } } });
+            await queryInTransaction(transaction, writeQuotas, columnArrays(quotaColumns, written));
             await recordChange(transaction, author, {
               action: 'quota.set',
               targetId: locationId,
               companyId: location.companyId,
               locationId,
               changes: {
-                before: before.filter(({ id }) => replaced.includes(id)).map(auditedQuota),
+                before: before.filter(({ id }) => changed.includes(id)).map(auditedQuota),
                 after: written.map(auditedQuota),
               },
             });
