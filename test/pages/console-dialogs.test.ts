@@ -221,4 +221,22 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
       expect(await field.inputValue()).toBe('typed');
     },
   );
+
+  test('while the view of a webhook loads, its buttons are disabled, and the keyboard focus stays where the user has moved it', async () => {
+    const { key, places } = await newCompany();
+    const { page, goTo } = await openConsole(browser, url, { key, place: 'webhooks' });
+    const deliveries = await holdRequest(page, 'WebhookDeliveries');
+    await goTo(places.webhook);
+    await deliveries.held;
+    const back = page.getByRole('link', { name: '← Webhooks' });
+    await back.focus();
+    const buttons = ['Send a test message', 'Recover a period'].map((name) =>
+      page.getByRole('button', { name }),
+    );
+    for (const button of buttons) expect(await button.isDisabled()).toBe(true);
+    await deliveries.release();
+    await page.getByRole('heading', { name: 'http://127.0.0.1:9/hook' }).waitFor();
+    expect(await back.evaluate((link) => link === document.activeElement)).toBe(true);
+    for (const button of buttons) expect(await button.isDisabled()).toBe(false);
+  });
 });

@@ -16,8 +16,8 @@ export function ViewHeader(props: {
 }) {
   const { title, operation, children } = props;
   const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
-    heading.current?.focus({ preventScroll: true });
     document.title = texts.views.pageTitle(title);
   }, [title]);
   return (

@@ -75,10 +75,12 @@ export function WebhookDetail({ id }: { id: string }) {
         ← {words.title}
       </a>
       <ViewHeader title={webhook?.url ?? (webhook ? words.pull : id)} operation={view.operation}>
-        <Button isDisabled={testing.sending} onPress={() => void test()}>
+        <Button isDisabled={!webhook || testing.sending} onPress={() => void test()}>
           {words.test}
         </Button>
-        <Button onPress={() => setRecovering(true)}>{words.recover}</Button>
+        <Button isDisabled={!webhook} onPress={() => setRecovering(true)}>
+          {words.recover}
+        </Button>
       </ViewHeader>
       <FailureNotice failure={testing.failure} isChange />
       {tested && (
