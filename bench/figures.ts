@@ -1,5 +1,5 @@
-// `npm run bench:figures` writes the tables of README.md and the file chart.svg from the recorded figures.
-// `npm run bench:figures:check` fails when README.md or chart.svg is out of date.
+// `npm run bench:figures` writes the tables of the pages in this folder and the file chart.svg from the recorded figures.
+// `npm run bench:figures:check` fails when one of these files is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { drawChart } from './chart.ts';
@@ -56,34 +56,30 @@ const sections = <Entry>(recorded: Recorded<Entry>, tableOf: (entries: Record<st
     .join('\n\n');
 
 const cases = await readRecorded<RecordedCase>(recordedFiles.cases);
-const tables: Record<string, string> = {
-  cases: sections(cases, caseTable),
-  worst: sections(await readRecorded<RecordedWorst>(recordedFiles.worst), worstTable),
-  costs: sections(await readRecorded<RecordedCost>(recordedFiles.costs), costTable),
+
+/** Maps each page to its tables. */
+const tables = {
+  'README.md': sections(cases, caseTable),
+  'worst-requests/README.md': sections(await readRecorded<RecordedWorst>(recordedFiles.worst), worstTable),
+  'request-costs/README.md': sections(await readRecorded<RecordedCost>(recordedFiles.costs), costTable),
 };
 
 const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
-/**
- * Returns the text of README.md, with tables that contain the recorded figures. In README.md, HTML comments mark the
- * places where each table begins and ends.
- */
-async function readmeWithTables(): Promise<string> {
-  let text = await read('README.md');
-  for (const [name, table] of Object.entries(tables)) {
-    const [start, end] = [`<!-- figures: ${name} -->`, '<!-- end of figures -->'];
-    const from = text.indexOf(start) + start.length;
-    const to = text.indexOf(end, from);
-    if (from < start.length || to < 0) throw new Error(`bench/README.md has no ${start} … ${end}`);
-    text = `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`;
-  }
-  return format(text, { ...(await resolveConfig('README.md')), parser: 'markdown' });
+/** Returns the text of a page with the given tables. In the page, HTML comments mark the place of the tables. */
+async function pageWithTables(page: string, table: string): Promise<string> {
+  const text = await read(page);
+  const [start, end] = ['<!-- figures -->', '<!-- end of figures -->'];
+  const from = text.indexOf(start) + start.length;
+  const to = text.indexOf(end, from);
+  if (from < start.length || to < 0) throw new Error(`bench/${page} has no ${start} … ${end}`);
+  const replaced = `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`;
+  return format(replaced, { ...(await resolveConfig('README.md')), parser: 'markdown' });
 }
 
-const texts = {
-  'README.md': await readmeWithTables(),
-  'chart.svg': drawChart(cases['PostgreSQL and Redis']),
-};
+const texts: Record<string, string> = { 'chart.svg': drawChart(cases['PostgreSQL and Redis']) };
+for (const [page, table] of Object.entries(tables)) texts[page] = await pageWithTables(page, table);
+
 for (const [name, text] of Object.entries(texts)) {
   if (!process.argv.includes('--check')) {
     await writeFile(new URL(name, import.meta.url), text);

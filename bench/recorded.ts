@@ -3,7 +3,7 @@ import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 import type { DatabaseKind } from './target.ts';
 
-// The figures of earlier benchmark runs are stored in JSON files in this repository. The tables in bench/README.md show
+// The figures of earlier benchmark runs are stored in JSON files in this repository. The pages in bench/ have tables with
 // the recorded figures, and each new benchmark run is compared with the recorded figures.
 
 /** The date, the machine and the software versions of the benchmark run that measured the recorded figures. */
@@ -69,7 +69,7 @@ export async function readRecorded<Entry>(file: URL): Promise<Recorded<Entry>> {
  * Adds the figures of a benchmark run to a file with recorded figures. If the benchmark run did not measure a figure,
  * the file keeps the recorded figure of an earlier run. Figures whose name is not in `known` are removed from the file.
  *
- * @param known the names of all figures that the file may contain, in the order of the tables in bench/README.md
+ * @param known the names of all figures that the file may contain, in the order of the tables in the pages of bench/
  */
 export async function record<Entry>(
   file: URL,
@@ -84,7 +84,7 @@ export async function record<Entry>(
     if (entry) recorded[kind][name] = entry;
   }
   await writeFile(file, `${JSON.stringify(recorded, null, 2)}\n`);
-  console.log('Recorded. `npm run bench:figures` writes the tables of bench/README.md.');
+  console.log('Recorded. `npm run bench:figures` writes the tables of the pages in bench/.');
 }
 
 /**

@@ -88,18 +88,21 @@ const eventsMutation = `mutation ($locationId: ID!, $events: [ParkingEventInput!
   recordParkingEvents(locationId: $locationId, events: $events) { total recorded rows { index error { message } } }
 }`;
 
-const events = (world: WorstWorld): AttackRequest[] =>
-  times(20, (round) =>
-    ask(world, eventsMutation, {
-      locationId: target,
-      events: times(eventsPerCall, (index) => ({
-        eventId: `${round}-${index}`.padEnd(100, 'e'),
-        kind: index % 2 ? 'EXIT' : 'ENTRY',
-        occurredAt: new Date(Date.UTC(2026, 0, 1 + round, 0, 0, index)).toISOString(),
-        plate: { plateType: 'DXB', plateCode: 'A', plateNumber: String(1 + (index % 100)) },
-      })),
-    }),
-  );
+/** Returns batches of parking events of 100 vehicles. `firstPlate` is the plate number of the first vehicle. */
+const eventsOf =
+  (firstPlate: number) =>
+  (world: WorstWorld): AttackRequest[] =>
+    times(20, (round) =>
+      ask(world, eventsMutation, {
+        locationId: target,
+        events: times(eventsPerCall, (index) => ({
+          eventId: `${round}-${index}`.padEnd(100, 'e'),
+          kind: index % 2 ? 'EXIT' : 'ENTRY',
+          occurredAt: new Date(Date.UTC(2026, 0, 1 + round, 0, 0, index)).toISOString(),
+          plate: { plateType: 'DXB', plateCode: 'A', plateNumber: String(firstPlate + (index % 100)) },
+        })),
+      }),
+    );
 
 const requests: [string, Attack['build']][] = [
   ['16 MiB of empty objects', bodyOf(() => `[${'{},'.repeat(largestBody / 3)}{}]`)],
@@ -155,7 +158,9 @@ const requests: [string, Attack['build']][] = [
     importOf({ mode: 'REPLACE' }, (round, row) => ({ ...largestRow(round, row), hours, maxEntries: 9 })),
   ],
   ['import of 10,000 rows as a dry run', importOf({ mode: 'REPLACE', dryRun: true })],
-  ['batches of 1,000 parking events', events],
+  // The first 5,000 whitelist entries have a quota, and their vehicles are inside.
+  ['batches of 1,000 parking events', eventsOf(5_001)],
+  ['batches of 1,000 parking events with a used quota', eventsOf(1)],
 ];
 
 export const bodyAttacks: readonly Attack[] = requests.map(([name, build]) => ({

@@ -118,7 +118,7 @@ const reading: [string, Attack['build']][] = [
     (world) => [
       ask(
         world,
-        `{ ${aliases(30, (index) => `plateAccess(locationId: "${longTexts}", plate: { plateType: "DXB", plateCode: "A", plateNumber: "${9_000 + index}" }) { reason }`)} }`,
+        `{ ${aliases(30, (index) => `plateAccess(locationId: "${longTexts}", plate: { plateType: "DXB", plateCode: "A", plateNumber: "${index + 1}" }) { reason }`)} }`,
       ),
     ],
   ],

@@ -39,10 +39,11 @@ const importedEntries = 10_000;
  */
 const usageHours = 31 * 24;
 const usedOperations = 50;
-/**
- * The number of open parking sessions, whose vehicles all use the same quota, and of parking sessions that have ended.
- */
+/** The reference of the whitelist entries whose vehicles all are inside, and use the same quota. */
+const quotaReference = 'staff';
+/** The number of vehicles inside, which are the first entries of the whitelist. */
 const openSessions = 5_000;
+/** The number of parking sessions that have ended. */
 const endedSessions = 20_000;
 /** The number of whitelist entries with texts of the maximum length. */
 const longEntries = 10_000;
@@ -101,9 +102,9 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   );
   await run(
     `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note)
-      SELECT '01900000-0004-7000-8000-' || lpad(to_hex(i), 12, '0'), $1, repeat('r', 100), 'DXB', 'A', i::text, repeat('v', 50), $2
+      SELECT '01900000-0004-7000-8000-' || lpad(to_hex(i), 12, '0'), $1, CASE WHEN i <= $4 THEN '${quotaReference}' ELSE repeat('r', 100) END, 'DXB', 'A', i::text, repeat('v', 50), $2
       FROM generate_series(1, $3::int) i`,
-    [locationId(bulkLocations.import), longNote, longEntries],
+    [locationId(bulkLocations.import), longNote, longEntries, openSessions],
   );
   await run(
     `WITH stays AS MATERIALIZED (
@@ -124,7 +125,7 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   );
   await run(
     `INSERT INTO "Quota" (id, "locationId", "referenceId", inside, enforcement)
-      SELECT gen_random_uuid()::text, $1, CASE WHEN i = 0 THEN repeat('r', 100) ELSE 'unit-' || i END, 10000, 'HARD' FROM generate_series(0, 999) i`,
+      SELECT gen_random_uuid()::text, $1, CASE WHEN i = 0 THEN '${quotaReference}' ELSE 'unit-' || i END, 10000, 'HARD' FROM generate_series(0, 999) i`,
     [locationId(bulkLocations.import)],
   );
   await run('VACUUM ANALYZE');

@@ -31,12 +31,13 @@ export function readPages(): Page[] {
   const inDocs = readdirSync(join(projectFolder, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name));
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md', ...inDocs.sort()].map(
-    (path) => ({
-      path,
-      text: readFileSync(join(projectFolder, path), 'utf8'),
-    }),
+  const inBench = ['.', 'worst-requests', 'request-costs'].map((folder) =>
+    join('bench', folder, 'README.md'),
   );
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...inBench, ...inDocs.sort()].map((path) => ({
+    path,
+    text: readFileSync(join(projectFolder, path), 'utf8'),
+  }));
 }
 
 /** Returns the code blocks of a Markdown document, in the order in which they occur. */
