@@ -61,7 +61,8 @@ describe.skipIf(testServerUrl)(
         await sleep(5);
       }
       expect((await changed).body.errors).toBeUndefined();
-      expect(seen.size).toBeGreaterThan(4);
+      // Besides the states before and after the change, the gates have seen a state in the middle of the change.
+      expect(seen.size).toBeGreaterThan(2);
     });
   },
 );
