@@ -19,6 +19,12 @@ const maxEntries = 250;
  */
 const pausePerCount = 2;
 
+/**
+ * The maximum pause between two counts of an API key, in milliseconds. Without a maximum, the gates of the API key would
+ * wait for seconds after a count that failed because the database did not respond.
+ */
+const maxPauseMs = 200;
+
 type QuotaEntry = Pick<WhitelistEntry, 'id' | 'locationId' | 'referenceId'>;
 
 /** A gate decision that waits for the number of vehicles that use the quota of its whitelist entry. */
@@ -72,7 +78,7 @@ export function createQuotaUse(sql: Sql): (key: AuthenticatedKey, entry: QuotaEn
     } catch (error) {
       for (const { reject } of answered) reject(error);
     }
-    await sleep(pausePerCount * (performance.now() - startedAt));
+    await sleep(Math.min(pausePerCount * (performance.now() - startedAt), maxPauseMs));
   }
 
   return ({ id: keyId }, entry) =>
