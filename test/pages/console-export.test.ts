@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console.ts';
+import { holdRequest, openConsole, pressEscapeInDialog } from '../support/console.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
@@ -65,5 +65,26 @@ describe.runIf(hasBrowser)('the export of a whitelist by the console', () => {
       await prisma.auditRecord.deleteMany({ where: { locationId } });
     });
     expect(rows).toHaveLength(5000);
+  });
+
+  test('an export ends without a file when the user closes the dialog', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
+    let downloads = 0;
+    page.on('download', () => (downloads += 1));
+    await page.getByRole('button', { name: 'Import or export CSV' }).click();
+    const entries = await holdRequest(page, 'ExportEntries');
+    await page.getByRole('button', { name: 'Export all entries' }).click();
+    await entries.held;
+    await pressEscapeInDialog(page);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await entries.release();
+    expect(downloads).toBe(0);
+
+    await page.getByRole('button', { name: 'Import or export CSV' }).click();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export all entries' }).click();
+    await downloading;
+    expect(downloads).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 /** @jsxImportSource react */
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { DropZone, FileTrigger, ProgressBar } from 'react-aria-components';
 import { useClient } from 'urql';
 import { type CsvRow, entriesFile, readRows, rejectsFile, rowsOfRequest, saveFile } from '../csv.ts';
@@ -69,9 +69,14 @@ function Outcome({ progress, isDryRun }: { progress: ImportProgress; isDryRun: b
   );
 }
 
-/** A button that saves a whole whitelist as a CSV file. */
+/** A button that saves a whole whitelist as a CSV file. The export ends without a file when the dialog closes. */
 function Export({ locationId }: { locationId: string }) {
   const client = useClient();
+  const isOpen = useRef(false);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => void (isOpen.current = false);
+  }, []);
   const [exporting, setExporting] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   async function run() {
@@ -84,6 +89,7 @@ function Export({ locationId }: { locationId: string }) {
       const { data, error } = await client
         .query(ExportEntriesDocument, { locationId, after }, { requestPolicy: 'network-only' })
         .toPromise();
+      if (!isOpen.current) return;
       setFailure(error && failureOf(error));
       const changes: ExportEntriesQuery['whitelistChanges'] | undefined = data?.whitelistChanges;
       if (!changes) return setExporting(false);
