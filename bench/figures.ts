@@ -1,5 +1,5 @@
-// `npm run bench:figures` writes the tables of the pages in this folder and the file chart.svg from the recorded figures.
-// `npm run bench:figures:check` fails when one of these files is out of date.
+// `npm run bench:figures` writes the tables of the pages in this folder and the file chart.svg from the recorded
+// figures. `npm run bench:figures:check` fails when one of these files is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { drawChart } from './chart.ts';

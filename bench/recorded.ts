@@ -3,8 +3,8 @@ import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 import type { DatabaseKind } from './target.ts';
 
-// The figures of earlier benchmark runs are stored in JSON files in this repository. The pages in bench/ have tables with
-// the recorded figures, and each new benchmark run is compared with the recorded figures.
+// The figures of earlier benchmark runs are stored in JSON files in this repository. The pages in bench/ have tables
+// with the recorded figures, and each new benchmark run is compared with the recorded figures.
 
 /** The date, the machine and the software versions of the benchmark run that measured the recorded figures. */
 export interface Measured {

@@ -32,6 +32,23 @@ export const columnArrays = <Column extends string>(
 ): Record<string, unknown[]> =>
   Object.fromEntries(columns.map((column) => [column, rows.map((row) => row[column])]));
 
+/**
+ * Returns SQL that inserts rows into a table, and replaces stored rows that have the same ids. The SQL parameters are
+ * the arrays that `columnArrays` returns for the columns in `types`.
+ *
+ * @param types the type of each column in PostgreSQL. The name of an enum type is in quotes, and the gateway sends the
+ *   values of an enum type as text
+ */
+export function upsertRows(table: string, types: Readonly<Record<string, string>>): string {
+  const columns = Object.keys(types);
+  const arrays = Object.entries(types).map(([column, type]) =>
+    type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`,
+  );
+  return `INSERT INTO "${table}" (${columnList(columns)})
+  SELECT * FROM unnest(${arrays.join(', ')})
+  ON CONFLICT (id) DO UPDATE SET ${columnList(columns, (quoted) => `${quoted} = excluded.${quoted}`)}`;
+}
+
 /** Returns SQL that converts an instant (a point in time) to the text format of the API: `2026-01-31T08:00:00.000Z`. */
 const apiInstant = (column: string) =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -20,8 +20,8 @@ const maxEntries = 250;
 const pausePerCount = 2;
 
 /**
- * The maximum pause between two counts of an API key, in milliseconds. Without a maximum, the gates of the API key would
- * wait for seconds after a count that failed because the database did not respond.
+ * The maximum pause between two counts of an API key, in milliseconds. Without a maximum, the gates of the API key
+ * would wait for seconds after a count that failed because the database did not respond.
  */
 const maxPauseMs = 200;
 

@@ -99,7 +99,7 @@ export function createLocationWrites({
       const { name, slug, timezone, ...nullable } = changes;
       await locations.find(author.key, id);
       // A new maximum stay can change all parking sessions of the location.
-      const { prisma: client } = changes.longestStayHours === undefined ? { prisma } : heavy;
+      const client = changes.longestStayHours === undefined ? prisma : heavy.prisma;
       const change = () =>
         client.$transaction(async (transaction) => {
           const before = await lockLocation(transaction, id, author.key);

@@ -1,5 +1,5 @@
 import { type ParkingEvent, Prisma } from '../../prisma/generated/client/client.ts';
-import { columnList, modelColumns } from '../database/columns.ts';
+import { modelColumns, upsertRows } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { entryColumns, samePlate } from '../whitelist/columns.ts';
 
@@ -29,22 +29,10 @@ const eventColumnTypes = {
 /** The names of the columns of a parking event. */
 export const eventColumns = Object.keys(eventColumnTypes) as (keyof ParkingEvent)[];
 
-/**
- * SQL that passes the values of many parking events to PostgreSQL, with one array parameter for each column. If a
- * column has an enum type, the gateway sends its values to PostgreSQL as text.
- */
-const eventArrayParameters = columnList(eventColumns, (_, column) => {
-  const type = eventColumnTypes[column];
-  return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
-});
-
 /** Writes new and corrected parking events to the database. */
 export const writeEvents = namedStatement(
   'parking-events-write',
-  `
-  INSERT INTO "ParkingEvent" (${columnList(eventColumns)})
-  SELECT * FROM unnest(${eventArrayParameters})
-  ON CONFLICT (id) DO UPDATE SET ${columnList(eventColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
+  upsertRows('ParkingEvent', eventColumnTypes),
 );
 
 /** Finds the already recorded parking events of a location by the event ids that a gate sent (`eventId`). */

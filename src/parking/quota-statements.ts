@@ -1,5 +1,5 @@
 import type { Quota } from '../../prisma/generated/client/client.ts';
-import { columnList } from '../database/columns.ts';
+import { upsertRows } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { familyOf } from './session-columns.ts';
 import { mayBeSameVehicle, vehiclesOf } from './vehicle-columns.ts';
@@ -13,7 +13,7 @@ const quotaColumnTypes = {
   locationId: 'text',
   referenceId: 'text',
   inside: 'int',
-  enforcement: 'text[]::"QuotaEnforcement"',
+  enforcement: '"QuotaEnforcement"',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 } as const satisfies Record<keyof Quota, string>;
@@ -25,18 +25,12 @@ export const quotaColumns = Object.keys(quotaColumnTypes) as (keyof Quota)[];
  * Inserts new quotas, and replaces existing quotas with the same ids. For 1,000 quotas, Prisma would keep the process
  * busy for about 200 ms.
  */
-export const writeQuotas = namedStatement(
-  'quotas-write',
-  `
-    INSERT INTO "Quota" (${columnList(quotaColumns)})
-    SELECT * FROM unnest(${columnList(quotaColumns, (_, column) => `$${column}::${quotaColumnTypes[column]}[]`)})
-    ON CONFLICT (id) DO UPDATE SET ${columnList(quotaColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
-);
+export const writeQuotas = namedStatement('quotas-write', upsertRows('Quota', quotaColumnTypes));
 
 /**
  * For each quota, counts the vehicles inside that use the quota. A quota applies to all vehicles with the same
  * reference, such as an apartment. A whitelist entry counts as at most one vehicle, even if it has several open
- * sessions. `ofEntries` contains those of the whitelist entries `$entryIds` whose vehicles use the quota.
+ * sessions. The column `ofEntries` contains each id from `$entryIds` whose vehicle uses the quota.
  */
 export const usedQuotas = namedStatement(
   'quotas-used',

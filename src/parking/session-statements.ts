@@ -1,5 +1,5 @@
 import { type CountedPlate, type ParkingSession, Prisma } from '../../prisma/generated/client/client.ts';
-import { columnList, modelColumns } from '../database/columns.ts';
+import { modelColumns, upsertRows } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { confusableForm } from '../whitelist/similar-plates.ts';
 import type { GateObservation } from './derive-sessions.ts';
@@ -193,7 +193,5 @@ export const writeSessions = namedStatement(
   'parking-sessions-write',
   `
   WITH removed AS (DELETE FROM "ParkingSession" WHERE id = ANY($removed::text[]))
-  INSERT INTO "ParkingSession" (${columnList(writtenColumns)})
-  SELECT * FROM unnest(${columnList(writtenColumns, (_, column) => `$${column}::${sessionColumnTypes[column]}[]`)})
-  ON CONFLICT (id) DO UPDATE SET ${columnList(writtenColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
+  ${upsertRows('ParkingSession', sessionColumnTypes)}`,
 );
